@@ -1,0 +1,58 @@
+/* Messages: where, what, what to do.
+ *
+ * Every message has a code from the catalogue (base/diag_catalogue.def), a
+ * primary span, optional labelled spans, an optional help line and an optional
+ * fix-it. Text is lower case, without a full stop. Libraries only collect
+ * messages here; the CLI renders them. Errors beyond NST_DIAG_MAX are counted,
+ * not stored. */
+#ifndef NST_BASE_DIAG_H
+#define NST_BASE_DIAG_H
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/source.h"
+#include <stdbool.h>
+
+enum { NST_DIAG_MAX = 100 };
+typedef enum { NST_SEVERITY_ERROR, NST_SEVERITY_WARNING } nst_severity;
+
+typedef enum {
+#define NST_DIAG(id, code, severity, title) NST_D_##id,
+#include "base/diag_catalogue.def"
+#undef NST_DIAG
+  NST_DIAG_COUNT
+} nst_diag_id;
+
+typedef struct { nst_span span; const char *text; } nst_diag_label_t;
+typedef struct {
+  nst_diag_id id;
+  nst_span span;
+  const char *message;
+  nst_diag_label_t *labels; size_t nlabels, labels_cap;
+  const char *help;                                 /* or NULL */
+  bool has_fix; nst_span fix_span; const char *fix; /* replace fix_span by fix */
+} nst_diag;
+
+typedef struct nst_diags nst_diags;
+nst_diags *nst_diags_new(nst_arena *arena, const nst_sources *sources);
+/* Adds a message. Never NULL: beyond the limit a scratch message is returned. Severity comes from
+ * the catalogue. An error with the same id and span as an earlier one is dropped (scratch). */
+nst_diag *nst_diag_add(nst_diags *d, nst_diag_id id, nst_span span, const char *fmt, ...)
+  __attribute__((format(printf, 4, 5)));
+void nst_diag_label(nst_diags *d, nst_diag *m, nst_span span, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void nst_diag_help(nst_diags *d, nst_diag *m, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void nst_diag_fix(nst_diags *d, nst_diag *m, nst_span span, const char *replacement);
+size_t nst_diags_count(const nst_diags *d);             /* stored messages */
+size_t nst_diags_errors(const nst_diags *d);            /* errors, stored or not */
+const nst_diag *nst_diags_get(const nst_diags *d, size_t i); /* sorted by source and place after nst_diags_sort */
+void nst_diags_sort(nst_diags *d);
+void nst_diags_clear(nst_diags *d);
+const char *nst_diag_code(nst_diag_id id);  /* "E0301" */
+const char *nst_diag_title(nst_diag_id id);
+nst_severity nst_diag_severity(nst_diag_id id);
+/* rustc-like text: "error[E0301]: message\n --> file:3:7\n ... caret ..."; color adds ANSI escapes. Long
+ * lines are cut around the span; control characters are shown escaped. */
+void nst_diags_render(const nst_diags *d, nst_buffer *out, bool color);
+/* {"schema":"nestor.diagnostics/1","diagnostics":[{"code","severity","message","file","line","column",
+ * "end_line","end_column","labels":[…],"help","fix":{…}}]} one line */
+void nst_diags_render_json(const nst_diags *d, nst_buffer *out);
+#endif

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Placeholder until the rules are written below.
+exit 0
