@@ -8,6 +8,7 @@
  * all arena calls abort through nst_out_of_memory(), the one place that may. */
 #ifndef NST_BASE_ARENA_H
 #define NST_BASE_ARENA_H
+#include <stdarg.h>
 #include <stddef.h>
 
 typedef struct nst_arena nst_arena;
@@ -20,6 +21,7 @@ void *nst_arena_alloc(nst_arena *arena, size_t size);
 void *nst_arena_array(nst_arena *arena, size_t n, size_t size);
 char *nst_arena_strndup(nst_arena *arena, const char *text, size_t len);
 char *nst_arena_printf(nst_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+char *nst_arena_vprintf(nst_arena *arena, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 void nst_out_of_memory(void) __attribute__((noreturn));
 
 #define NST_NEW(arena, T) ((T *)nst_arena_alloc((arena), sizeof(T)))

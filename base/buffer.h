@@ -19,4 +19,8 @@ void nst_buffer_int(nst_buffer *b, int64_t v);
 void nst_buffer_double(nst_buffer *b, double v);
 /* A JSON string with quotes; invalid UTF-8 becomes U+FFFD. */
 void nst_buffer_json_string(nst_buffer *b, const char *text, size_t len);
+
+/* The text that nst_buffer_double() adds, NUL-terminated; returns its length. out has NST_DOUBLE_TEXT bytes. */
+enum { NST_DOUBLE_TEXT = 40 };
+size_t nst_double_format(char *out, double v);
 #endif
