@@ -1,0 +1,344 @@
+/* nestor.h: the public interface of libnestor.
+ *
+ * Nestor reads a program (workloads, hardware, mappings, tests) and counts
+ * exactly what each mapping moves, holds and costs. The life of everything:
+ *
+ *   nestor_session  settings; makes programs
+ *   nestor_program  one compiled source text; knows its mappings and its diagnostics
+ *   nestor_eval     one mapping, ready to be evaluated again and again
+ *   nestor_kernel   one mapping's chosen metrics as native code, for many points
+ *   nestor_report   evaluations collected into a table, JSON or CSV
+ *   nestor_tests    what the test and verify blocks of a program gave
+ *   nestor_buffer   text that the library writes and the caller reads
+ *
+ *   nestor_session *s = nestor_session_new();
+ *   nestor_program *p = nestor_program_new(s, "gemm.nest", text, len, NESTOR_STAGE_CHECK);
+ *   if (nestor_program_status(p) == NESTOR_OK) {
+ *     nestor_eval *e = nestor_eval_new(p, 0);
+ *     if (nestor_eval_run(e, NESTOR_ENGINE_ANALYSIS, NULL) == NESTOR_OK)
+ *       printf("%lld bytes off chip\n", (long long)nestor_eval_metrics(e).offchip_bytes);
+ *     nestor_eval_free(e);
+ *   }
+ *   nestor_program_free(p);
+ *   nestor_session_free(s);
+ *
+ * Ownership. What a function ending in _new returns is the caller's, and its
+ * _free takes it back (NULL is fine). Everything else that is returned is
+ * borrowed: it lives as long as the object it was asked of, or, for an
+ * evaluation's figures, until the next run. Free evaluations, kernels, reports
+ * and tests before their program. A session may go before its programs.
+ *
+ * Threads. There is no global state. A program does not change once it is made:
+ * any number of threads may read it and make evaluations of it. An evaluation,
+ * a report and a buffer belong to one thread at a time. A kernel may be called
+ * by any number of threads at once.
+ *
+ * Errors. Functions return a nestor_status; what is wrong is said in
+ * diagnostics, with places. The library never prints and never exits; it aborts
+ * only when memory runs out.
+ *
+ * Numbers. Counts are exact 64-bit integers: a figure past 2^63-1 is an error,
+ * never a wrap. Inside, all figures are exact; bytes and cycles are rounded up
+ * and the others to the nearest double only when they are handed out. A figure
+ * that is undefined (a ratio 0/0, an area of which a part is not given) is NaN
+ * here and null in JSON. The counting rules are in docs/semantics.md. */
+#ifndef NESTOR_NESTOR_H
+#define NESTOR_NESTOR_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define NESTOR_API __attribute__((visibility("default")))
+#else
+#define NESTOR_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define NESTOR_VERSION_MAJOR 0
+#define NESTOR_VERSION_MINOR 1
+#define NESTOR_VERSION_PATCH 0
+
+/* The library's version, "0.1.0". */
+NESTOR_API const char *nestor_version(void);
+/* The version of the counting rules. Figures of one program change only with it. */
+NESTOR_API int nestor_semantics(void);
+
+typedef enum {
+  NESTOR_OK = 0,
+  NESTOR_ERROR = 1,      /* the program, or this point of it, is wrong: the diagnostics say why */
+  NESTOR_USAGE = 2,      /* the call is wrong: an unknown name or index, an object that did not compile */
+  NESTOR_IO = 3,         /* a file could not be read */
+  NESTOR_UNAVAILABLE = 4 /* the code generator is not installed or was not built */
+} nestor_status;
+
+/* ---- text ---------------------------------------------------------------- */
+
+/* Text that the library appends to. Its bytes are always followed by a NUL. */
+typedef struct nestor_buffer nestor_buffer;
+NESTOR_API nestor_buffer *nestor_buffer_new(void);
+NESTOR_API void nestor_buffer_free(nestor_buffer *buffer);
+NESTOR_API const char *nestor_buffer_data(const nestor_buffer *buffer); /* never NULL; valid until the next append */
+NESTOR_API size_t nestor_buffer_size(const nestor_buffer *buffer);      /* bytes, without the NUL */
+NESTOR_API void nestor_buffer_clear(nestor_buffer *buffer);             /* keeps the memory */
+NESTOR_API void nestor_buffer_append(nestor_buffer *buffer, const char *bytes, size_t size);
+
+/* ---- diagnostics --------------------------------------------------------- */
+
+typedef struct nestor_diagnostics nestor_diagnostics; /* borrowed from a program or an evaluation */
+typedef enum { NESTOR_SEVERITY_ERROR, NESTOR_SEVERITY_WARNING } nestor_severity;
+typedef struct {
+  nestor_severity severity;
+  const char *code;    /* "E0301"; a code never changes its meaning */
+  const char *message; /* lower case, no full stop */
+  const char *help;    /* a suggestion, or NULL */
+  const char *file;    /* the source's name, or NULL where there is no place */
+  uint32_t line, column, end_line, end_column; /* from 1, columns in code points; 0: no place */
+} nestor_diagnostic;
+
+/* Messages kept; at most 100, sorted by place. Later errors are counted only. */
+NESTOR_API size_t nestor_diagnostics_count(const nestor_diagnostics *diagnostics);
+/* Errors, kept or not. */
+NESTOR_API size_t nestor_diagnostics_errors(const nestor_diagnostics *diagnostics);
+/* false: i is out of range, *out untouched. The strings are borrowed. */
+NESTOR_API bool nestor_diagnostics_get(const nestor_diagnostics *diagnostics, size_t i, nestor_diagnostic *out);
+/* For people: the message, the source line, the span underlined. color adds ANSI escapes. */
+NESTOR_API void nestor_diagnostics_text(const nestor_diagnostics *diagnostics, bool color, nestor_buffer *out);
+/* For tools: one line, {"schema":"nestor.diagnostics/1","diagnostics":[...]}. */
+NESTOR_API void nestor_diagnostics_json(const nestor_diagnostics *diagnostics, nestor_buffer *out);
+
+/* ---- sessions ------------------------------------------------------------ */
+
+/* Fetches the text of `use "path"`. `path` is already relative to the file that
+ * uses it ("lib/hw.nest" used from "a/b.nest" asks for "a/lib/hw.nest"). Appends
+ * the text to `out` and returns true, or appends the reason in a few words
+ * ("permission denied") to `out` and returns false. */
+typedef bool nestor_loader(void *context, const char *path, nestor_buffer *out);
+/* A loader that reads the file system; context is not used. */
+NESTOR_API bool nestor_load_file(void *context, const char *path, nestor_buffer *out);
+
+typedef struct {
+  uint64_t source_bytes;  /* largest source text; 0 = 64 MiB */
+  uint64_t simulate_work; /* largest nest the simulator accepts, points x nodes; 0 = 2^26 */
+  uint64_t verify_points; /* most points one verify block enumerates; 0 = 100,000,000 */
+} nestor_limits;
+
+typedef struct nestor_session nestor_session;
+/* As made: the standard library is on, files cannot be used, limits are the defaults. */
+NESTOR_API nestor_session *nestor_session_new(void);
+NESTOR_API void nestor_session_free(nestor_session *session);
+/* Whether `use std....` finds the embedded standard library. */
+NESTOR_API void nestor_session_set_stdlib(nestor_session *session, bool on);
+/* Where `use "file"` looks; NULL turns files off (for text that is not trusted). */
+NESTOR_API void nestor_session_set_loader(nestor_session *session, nestor_loader *loader, void *context);
+NESTOR_API void nestor_session_set_limits(nestor_session *session, nestor_limits limits);
+/* The file of the code generator (nestor-llvm.so). NULL, as made: beside the
+ * library, then where it was installed. It is opened when first needed. */
+NESTOR_API void nestor_session_set_code_generator(nestor_session *session, const char *path);
+
+/* ---- programs ------------------------------------------------------------ */
+
+typedef enum {
+  NESTOR_STAGE_PARSE, /* syntax only: enough to format and to emit the tree */
+  NESTOR_STAGE_CHECK  /* names, types, units, legality; lowered, ready to evaluate */
+} nestor_stage;
+
+typedef struct nestor_program nestor_program;
+/* Compiles `size` bytes of text (any bytes; copied). `name` is what messages
+ * call it and what relative `use` starts from. Never NULL: a program with
+ * errors is there for its diagnostics, and its status is not NESTOR_OK. */
+NESTOR_API nestor_program *nestor_program_new(const nestor_session *session, const char *name, const char *text,
+                                              size_t size, nestor_stage stage);
+NESTOR_API void nestor_program_free(nestor_program *program);
+NESTOR_API nestor_status nestor_program_status(const nestor_program *program);
+NESTOR_API const nestor_diagnostics *nestor_program_diagnostics(const nestor_program *program);
+
+/* What the program declares, in source order. All counts are 0 unless its stage
+ * is CHECK and its status NESTOR_OK. */
+NESTOR_API size_t nestor_program_mappings(const nestor_program *program);
+NESTOR_API size_t nestor_program_tests(const nestor_program *program);    /* test blocks */
+NESTOR_API size_t nestor_program_verifies(const nestor_program *program); /* verify blocks */
+NESTOR_API size_t nestor_program_sweeps(const nestor_program *program);
+/* Index of a mapping by name, or SIZE_MAX. */
+NESTOR_API size_t nestor_program_find(const nestor_program *program, const char *mapping);
+/* Nearest name of a mapping to a misspelt one, or NULL. */
+NESTOR_API const char *nestor_program_suggest(const nestor_program *program, const char *mapping);
+
+typedef struct {
+  const char *name, *workload, *hardware;
+  size_t params;
+} nestor_mapping_info;
+typedef struct {
+  const char *name;
+  bool has_default;     /* a default that is a number, given those before it */
+  double default_value; /* NaN without one */
+} nestor_param_info;
+/* false: no such index. */
+NESTOR_API bool nestor_program_mapping(const nestor_program *program, size_t mapping, nestor_mapping_info *out);
+NESTOR_API bool nestor_program_param(const nestor_program *program, size_t mapping, size_t param,
+                                     nestor_param_info *out);
+
+/* The text in its one true layout, comments kept. NESTOR_ERROR where it does not parse; *out then untouched. */
+NESTOR_API nestor_status nestor_program_format(const nestor_program *program, nestor_buffer *out);
+/* A stage of the compiler as text: "ast", "ir", "expr" (the counters as formulas
+ * over columns) or "llvm" (the code of the kernels). NESTOR_USAGE: unknown stage. */
+NESTOR_API nestor_status nestor_program_emit(const nestor_program *program, const char *stage, nestor_buffer *out);
+
+/* ---- evaluating one mapping ---------------------------------------------- */
+
+typedef enum {
+  NESTOR_ENGINE_ANALYSIS, /* exact, without enumerating the iteration space: microseconds, any size */
+  NESTOR_ENGINE_SIMULATE, /* executes the counting rules element by element; bounded by simulate_work */
+  NESTOR_ENGINE_JIT,      /* the analysis' formulas as native code; compiles once per evaluation object */
+  NESTOR_ENGINE_ALL       /* the three, compared; the first difference is an error. Figures: the analysis' */
+} nestor_engine;
+/* "analysis", "simulate", "jit", "all"; false: another word. */
+NESTOR_API bool nestor_engine_parse(const char *name, nestor_engine *out);
+
+typedef struct nestor_eval nestor_eval;
+/* NULL: the program has no such mapping. All memory that evaluating needs is
+ * kept here: after its first run an evaluation by the analysis allocates nothing. */
+NESTOR_API nestor_eval *nestor_eval_new(const nestor_program *program, size_t mapping);
+NESTOR_API void nestor_eval_free(nestor_eval *eval);
+/* Replaces the default of a parameter by a decimal number ("64", "0.5", "1_000"),
+ * for this and all later runs. Parameters whose defaults use it follow.
+ * NESTOR_USAGE: no such parameter, or no number. */
+NESTOR_API nestor_status nestor_eval_set(nestor_eval *eval, const char *param, const char *number);
+NESTOR_API void nestor_eval_reset(nestor_eval *eval); /* forgets all sets */
+/* Evaluates. params: one value per parameter of the mapping, in order, or NULL:
+ * the defaults and what was set. On NESTOR_OK the figures below are valid until
+ * the next run; a mapping that does not fit is NESTOR_OK with fits = false and a
+ * warning among the diagnostics. After a failed run the next is as good as new. */
+NESTOR_API nestor_status nestor_eval_run(nestor_eval *eval, nestor_engine engine, const int64_t *params);
+/* Messages of the last run. The warning of a mapping that does not fit is composed here. */
+NESTOR_API const nestor_diagnostics *nestor_eval_diagnostics(nestor_eval *eval);
+/* The value of a parameter in the last run. */
+NESTOR_API double nestor_eval_param(const nestor_eval *eval, size_t param);
+
+typedef enum { NESTOR_LEVEL_MEMORY, NESTOR_LEVEL_ARRAY, NESTOR_LEVEL_COMPUTE } nestor_level_kind;
+typedef enum { NESTOR_ROLE_INPUT, NESTOR_ROLE_OUTPUT, NESTOR_ROLE_INTERMEDIATE } nestor_role;
+typedef struct {
+  const char *name;
+  nestor_level_kind kind;
+  int64_t instances;     /* that work in some step; of an array 0 */
+  double capacity_bytes; /* of one instance; NaN: unbounded */
+  int64_t usage_bytes;   /* that one instance must hold, doubled where double-buffered */
+  bool fits;             /* usage within capacity */
+  int64_t traffic_bytes; /* reads + updates of all instances */
+  int64_t cycles;        /* its own transfers, or the compute's steps */
+  double energy_pj;      /* all instances, without leakage */
+} nestor_level;
+typedef struct {
+  const char *name, *type; /* "int8", "bits(3)" */
+  nestor_role role;
+  int64_t bits_per_element;
+} nestor_tensor;
+typedef struct {
+  bool kept;                             /* the tensor has a tile in this level */
+  int64_t tile;                          /* elements of the largest tile of one instance */
+  int64_t fills, reads, updates, drains; /* elements, all instances */
+  int64_t usage_bytes, traffic_bytes;
+} nestor_counters;
+typedef struct {
+  bool fits;
+  int64_t ops, steps;
+  int64_t offchip_bytes, cycles;
+  double energy_pj, edp; /* pJ; pJ x cycles */
+  double utilization;    /* share of all operations the compute could have done, 0 to 1 */
+  double intensity;      /* operations per off-chip byte */
+  double area_mm2;
+} nestor_metrics;
+
+/* Levels in hardware order, outermost first, arrays and computes included;
+ * tensors in order of declaration. Out of range: a zeroed struct. */
+NESTOR_API size_t nestor_eval_levels(const nestor_eval *eval);
+NESTOR_API size_t nestor_eval_tensors(const nestor_eval *eval);
+NESTOR_API nestor_level nestor_eval_level(const nestor_eval *eval, size_t level);
+NESTOR_API nestor_tensor nestor_eval_tensor(const nestor_eval *eval, size_t tensor);
+/* One tensor at one level, all 0 where it bypasses the level. */
+NESTOR_API nestor_counters nestor_eval_counters(const nestor_eval *eval, size_t level, size_t tensor);
+NESTOR_API nestor_metrics nestor_eval_metrics(const nestor_eval *eval);
+/* A figure by its name in the language, "usage(GLB)", "reads(DRAM, A)", "offchip", as the
+ * nearest double (unrounded cycles for a level; fits: 0 or 1). NESTOR_USAGE: no such figure. */
+NESTOR_API nestor_status nestor_eval_figure(const nestor_eval *eval, const char *name, double *out);
+
+/* What the mapping does, in words: the nest with sizes and keeps, which loops
+ * give reuse and which force a reload, closed forms, the bottleneck. Of the last run. */
+NESTOR_API nestor_status nestor_eval_explain(nestor_eval *eval, nestor_buffer *out);
+
+/* ---- reports ------------------------------------------------------------- */
+
+typedef enum { NESTOR_FORMAT_TABLE, NESTOR_FORMAT_JSON, NESTOR_FORMAT_CSV } nestor_format;
+/* "table", "json", "csv"; false: another word. */
+NESTOR_API bool nestor_format_parse(const char *name, nestor_format *out);
+
+/* Collects evaluations, of any programs, into one text. The same evaluations
+ * give the same bytes, under every locale. JSON follows the schema nestor.eval/1,
+ * CSV has one row per mapping, level and tensor and one per compute and total. */
+typedef struct nestor_report nestor_report;
+NESTOR_API nestor_report *nestor_report_new(nestor_format format, bool color);
+NESTOR_API void nestor_report_free(nestor_report *report);
+/* Adds the figures of the last run (copied). */
+NESTOR_API void nestor_report_add(nestor_report *report, const nestor_eval *eval);
+/* Notes that the last run failed: in JSON an entry of "errors" with the first message. */
+NESTOR_API void nestor_report_add_failure(nestor_report *report, nestor_eval *eval);
+/* Appends the whole text; later adds start another. */
+NESTOR_API void nestor_report_write(nestor_report *report, nestor_buffer *out);
+
+/* ---- kernels ------------------------------------------------------------- */
+
+/* Chosen figures of one mapping as a function of its parameters, compiled to
+ * native code. Any number of threads may call one kernel at once. */
+typedef struct nestor_kernel nestor_kernel;
+typedef enum {
+  NESTOR_POINT_OK = 0,
+  NESTOR_POINT_INVALID = 1, /* a tile is no positive integer, a par does not fit its axis, ... */
+  NESTOR_POINT_OVERFLOW = 2 /* a figure is past 2^63-1 */
+} nestor_point;
+/* figures: names as for nestor_eval_figure. NULL on failure: the reason, in
+ * words, is appended to `error` (NULL allowed) and *status says of which kind. */
+NESTOR_API nestor_kernel *nestor_kernel_new(const nestor_program *program, size_t mapping, const char *const *figures,
+                                            size_t nfigures, nestor_status *status, nestor_buffer *error);
+NESTOR_API void nestor_kernel_free(nestor_kernel *kernel); /* no call may be running */
+NESTOR_API size_t nestor_kernel_params(const nestor_kernel *kernel);
+NESTOR_API size_t nestor_kernel_figures(const nestor_kernel *kernel);
+/* One point: params[nparams] in the mapping's order, out[nfigures]. An undefined
+ * figure is NaN; where the point is not OK all are. */
+NESTOR_API nestor_point nestor_kernel_call(const nestor_kernel *kernel, const int64_t *params, double *out);
+/* n points as columns: params[p][i] is parameter p of point i, out[f][i] figure f
+ * of point i, points[i] (NULL allowed) a nestor_point. Returns how many were OK.
+ * A bad point spoils no other. */
+NESTOR_API size_t nestor_kernel_batch(const nestor_kernel *kernel, size_t n, const int64_t *const *params,
+                                      double *const *out, uint8_t *points);
+
+/* ---- tests --------------------------------------------------------------- */
+
+/* The test and verify blocks of a program, run in source order by the analysis. */
+typedef struct nestor_tests nestor_tests;
+typedef struct {
+  bool verify;         /* else a test */
+  bool passed;
+  const char *name;    /* the test's text, or "test of os", "verify os_model against os" */
+  const char *file;
+  uint32_t line;
+  uint64_t checks;     /* expectations of a test, points of a verify */
+  uint64_t failed;     /* of them; a verify stops at its first counterexample */
+  const char *details; /* both sides of what failed, the metrics in it; "" when passed */
+} nestor_test;
+NESTOR_API nestor_tests *nestor_tests_new(const nestor_program *program);
+NESTOR_API void nestor_tests_free(nestor_tests *tests);
+NESTOR_API size_t nestor_tests_count(const nestor_tests *tests);
+NESTOR_API size_t nestor_tests_failed(const nestor_tests *tests);
+NESTOR_API bool nestor_tests_get(const nestor_tests *tests, size_t i, nestor_test *out);
+/* One line per block, the details of what failed, a summary line. */
+NESTOR_API void nestor_tests_text(const nestor_tests *tests, bool color, nestor_buffer *out);
+/* {"schema":"nestor.tests/1","passed":...,"failed":...,"tests":[...]}, one line. */
+NESTOR_API void nestor_tests_json(const nestor_tests *tests, nestor_buffer *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
