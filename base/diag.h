@@ -4,7 +4,7 @@
  * primary span, optional labelled spans, an optional help line and an optional
  * fix-it. Text is lower case, without a full stop. Libraries only collect
  * messages here; the CLI renders them. Errors beyond NST_DIAG_MAX are counted,
- * not stored. */
+ * not stored; so are warnings beyond as many. */
 #ifndef NST_BASE_DIAG_H
 #define NST_BASE_DIAG_H
 #include "base/arena.h"
@@ -35,7 +35,8 @@ typedef struct {
 typedef struct nst_diags nst_diags;
 nst_diags *nst_diags_new(nst_arena *arena, const nst_sources *sources);
 /* Adds a message. Never NULL: beyond the limit a scratch message is returned. Severity comes from
- * the catalogue. An error with the same id and span as an earlier one is dropped (scratch). */
+ * the catalogue. A message with the same id and span as an earlier one is dropped (scratch); without
+ * a place (source 0), only if its text is the same too. */
 nst_diag *nst_diag_add(nst_diags *d, nst_diag_id id, nst_span span, const char *fmt, ...)
   __attribute__((format(printf, 4, 5)));
 void nst_diag_label(nst_diags *d, nst_diag *m, nst_span span, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -43,6 +44,7 @@ void nst_diag_help(nst_diags *d, nst_diag *m, const char *fmt, ...) __attribute_
 void nst_diag_fix(nst_diags *d, nst_diag *m, nst_span span, const char *replacement);
 size_t nst_diags_count(const nst_diags *d);             /* stored messages */
 size_t nst_diags_errors(const nst_diags *d);            /* errors, stored or not */
+size_t nst_diags_warnings(const nst_diags *d);          /* warnings, stored or not */
 const nst_diag *nst_diags_get(const nst_diags *d, size_t i); /* sorted by source and place after nst_diags_sort */
 void nst_diags_sort(nst_diags *d);
 void nst_diags_clear(nst_diags *d);
@@ -52,7 +54,11 @@ nst_severity nst_diag_severity(nst_diag_id id);
 /* rustc-like text: "error[E0301]: message\n --> file:3:7\n ... caret ..."; color adds ANSI escapes. Long
  * lines are cut around the span; control characters are shown escaped. */
 void nst_diags_render(const nst_diags *d, nst_buffer *out, bool color);
-/* {"schema":"nestor.diagnostics/1","diagnostics":[{"code","severity","message","file","line","column",
- * "end_line","end_column","labels":[…],"help","fix":{…}}]} one line */
+/* One line: {"schema":"nestor.diagnostics/1","omitted":0,"diagnostics":[{"code","severity","message",
+ * "file","line","column","end_line","end_column",
+ * "labels":[{"text","file","line","column","end_line","end_column"}],
+ * "help","fix":{"text","file","line","column","end_line","end_column"}}]}
+ * Places count from 1, the end is the place after the last character; file and numbers are null
+ * without a place, help and fix without one. "omitted" counts messages beyond the limits. */
 void nst_diags_render_json(const nst_diags *d, nst_buffer *out);
 #endif

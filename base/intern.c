@@ -3,7 +3,6 @@
  * growth. Lengths are kept, so a text may hold any bytes. */
 #include "base/intern.h"
 
-#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +79,8 @@ nst_name nst_intern_cstr(nst_interner *in, const char *text) { return nst_intern
 
 enum { LONGEST_COMPARED = 64 };
 
+static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; } /* in every locale */
+
 /* Edits that turn a into b: insert, delete, substitute, swap neighbours; a change of case is none. */
 static size_t distance(const char *a, size_t na, const char *b, size_t nb) {
   size_t rows[3][LONGEST_COMPARED + 1];
@@ -87,14 +88,14 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb) {
   for (size_t j = 0; j <= nb; j++) last[j] = j;
   for (size_t i = 1; i <= na; i++) {
     row[0] = i;
-    int ca = tolower((unsigned char)a[i - 1]);
+    int ca = lower(a[i - 1]);
     for (size_t j = 1; j <= nb; j++) {
-      int cb = tolower((unsigned char)b[j - 1]);
+      int cb = lower(b[j - 1]);
       size_t best = last[j - 1] + (ca != cb);
       if (last[j] + 1 < best) best = last[j] + 1;
       if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      if (i > 1 && j > 1 && ca == tolower((unsigned char)b[j - 2]) &&
-          cb == tolower((unsigned char)a[i - 2]) && before[j - 2] + 1 < best) {
+      if (i > 1 && j > 1 && ca == lower(b[j - 2]) &&
+          cb == lower(a[i - 2]) && before[j - 2] + 1 < best) {
         best = before[j - 2] + 1;
       }
       row[j] = best;

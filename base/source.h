@@ -22,6 +22,8 @@ nst_sources *nst_sources_new(nst_arena *arena);
 uint32_t nst_sources_add(nst_sources *s, const char *name, const char *text, size_t len);
 const nst_source *nst_sources_get(const nst_sources *s, uint32_t id); /* NULL if 0 or unknown */
 void nst_source_locate(const nst_source *src, uint32_t offset, uint32_t *line, uint32_t *column); /* both from 1 */
+/* The bytes of a line (from 1) as a person sees it: without its line end and the file's BOM. */
+void nst_source_line(const nst_source *src, uint32_t line, uint32_t *begin, uint32_t *end);
 static inline nst_span nst_span_join(nst_span a, nst_span b) {
   if (!a.source) return b;
   if (!b.source || b.source != a.source) return a;
