@@ -1,0 +1,102 @@
+/* What the subcommands of `nestor` share: options, input, output, messages.
+ *
+ * A subcommand is a row of the table in main.c: its words for --help, its
+ * options, a function. It sees the library through <nestor/nestor.h> only.
+ * All output goes through cli_output, so that a full disk, a closed pipe or a
+ * read-only directory is noticed once and in one way; all messages go through
+ * cli_say and cli_diagnostics. Exit codes: 0 good, 1 the program is wrong,
+ * 2 wrong usage, 3 a file could not be read or written. */
+#ifndef NST_CLI_CLI_H
+#define NST_CLI_CLI_H
+#include <nestor/nestor.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CLI_GOOD = 0, CLI_PROGRAM = 1, CLI_WRONG_USAGE = 2, CLI_IO = 3 };
+
+typedef enum { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER } cli_color;
+
+/* Options of all subcommands; each subcommand accepts those of its mask. */
+typedef enum {
+#define CLI_OPTION(id, name, letter, value, help) CLI_O_##id,
+#include "cli/options.def"
+#undef CLI_OPTION
+  CLI_O_COUNT
+} cli_option;
+#define CLI_BIT(id) (1u << CLI_O_##id)
+
+typedef struct cli_command cli_command;
+
+/* A parsed command line. Lists point into argv. */
+typedef struct {
+  const cli_command *command;
+  const char **files;
+  size_t nfiles;
+  const char **mappings;
+  size_t nmappings;
+  const char **sets; /* "name=value" */
+  size_t nsets;
+  const char *output;    /* -o, or NULL: standard output */
+  const char *emit;      /* --emit */
+  nestor_format format;
+  nestor_engine engine;
+  cli_color color;
+  bool json_diagnostics, check, write, quiet, require_fit, help;
+} cli_args;
+
+struct cli_command {
+  const char *name;
+  const char *usage;    /* what follows the name */
+  const char *summary;  /* one line */
+  const char *help;     /* the rest of --help */
+  unsigned options;     /* CLI_BIT(..) | ... */
+  bool needs_files;
+  int (*run)(const cli_args *args);
+};
+
+extern const cli_command cli_commands[]; /* ends with a NULL name */
+const cli_command *cli_find_command(const char *name);
+
+int cli_check(const cli_args *args);
+int cli_fmt(const cli_args *args);
+int cli_eval(const cli_args *args);
+int cli_simulate(const cli_args *args);
+int cli_test(const cli_args *args);
+int cli_explain(const cli_args *args);
+int cli_emit(const cli_args *args);
+int cli_version(const cli_args *args);
+int cli_help(const cli_args *args);
+
+/* options.c. false: wrong usage, already said. */
+bool cli_parse(cli_args *out, const cli_command *command, int argc, char **argv);
+void cli_args_fini(cli_args *args);
+void cli_command_help(const cli_command *command, nestor_buffer *out);
+void cli_overview(nestor_buffer *out);
+/* The word of a NULL-ended list nearest to `wrong`, or NULL when none is near. */
+const char *cli_nearest(const char *wrong, const char *const *words);
+
+/* input.c: a whole file, or standard input for "-". false: said why. */
+bool cli_read(const char *path, nestor_buffer *out);
+const char *cli_display_name(const char *path); /* "<stdin>" for "-" */
+/* A session that may read files, and a program of a file. NULL: the file could not be read (said). */
+nestor_program *cli_compile(const char *path, nestor_stage stage);
+
+/* output.c. Which of descriptors 0 to 2 were closed when the command began. */
+void cli_guard_descriptors(void);
+/* To args->output (atomically) or standard output. The exit code: CLI_GOOD or CLI_IO (said). */
+int cli_output(const cli_args *args, const nestor_buffer *text);
+int cli_write_file(const char *path, const char *bytes, size_t size); /* atomically, by rename */
+
+/* messages.c */
+void cli_use_color(cli_color color);
+bool cli_stdout_color(const cli_args *args);
+void cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "nestor: ..." on standard error */
+/* Shows the messages; with --diagnostics json also an empty list when `always`. */
+void cli_diagnostics(const cli_args *args, const nestor_diagnostics *diagnostics, bool always);
+/* The graver of two exit codes: I/O, then usage, then program. */
+int cli_worse(int a, int b);
+
+/* evaluate.c: what eval, simulate and explain do with every mapping of every file. */
+typedef int cli_each_mapping(void *context, nestor_eval *eval, nestor_status status);
+int cli_evaluate(const cli_args *args, nestor_engine engine, cli_each_mapping *each, void *context);
+#endif

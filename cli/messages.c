@@ -1,0 +1,51 @@
+/* Messages: always to standard error, in colour only for people.
+ *
+ * The one variable of the command lives here: whether standard error is shown
+ * in colour, set once in main before anything can be said. */
+#include "cli/cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool error_color;
+
+static bool wants_color(cli_color color, int fd) {
+  if (color != CLI_COLOR_AUTO) return color == CLI_COLOR_ALWAYS;
+  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+  if (no_color && *no_color) return false;
+  return isatty(fd) && (!term || strcmp(term, "dumb"));
+}
+
+void cli_use_color(cli_color color) { error_color = wants_color(color, STDERR_FILENO); }
+
+bool cli_stdout_color(const cli_args *args) {
+  return !args->output && wants_color(args->color, STDOUT_FILENO);
+}
+
+void cli_say(const char *fmt, ...) {
+  char text[4096];
+  va_list list;
+  va_start(list, fmt);
+  const int n = vsnprintf(text, sizeof text, fmt, list);
+  va_end(list);
+  if (n < 0) return;
+  fprintf(stderr, error_color ? "\033[1mnestor:\033[0m %s%s" : "nestor: %s%s", text,
+          *text && text[strlen(text) - 1] == '\n' ? "" : "\n");
+}
+
+void cli_diagnostics(const cli_args *args, const nestor_diagnostics *diagnostics, bool always) {
+  if (!nestor_diagnostics_count(diagnostics) && !(args->json_diagnostics && always)) return;
+  nestor_buffer *text = nestor_buffer_new();
+  if (args->json_diagnostics) {
+    nestor_diagnostics_json(diagnostics, text);
+    const size_t size = nestor_buffer_size(text);
+    if (!size || nestor_buffer_data(text)[size - 1] != '\n') nestor_buffer_append(text, "\n", 1);
+  } else nestor_diagnostics_text(diagnostics, error_color, text);
+  fwrite(nestor_buffer_data(text), 1, nestor_buffer_size(text), stderr);
+  nestor_buffer_free(text);
+}
+
+int cli_worse(int a, int b) { return a > b ? a : b; }

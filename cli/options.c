@@ -1,0 +1,206 @@
+/* Options: a table (options.def), one loop, and messages that help.
+ *
+ * Options and files may be mixed; "--" ends the options; "--name=value" and
+ * "--name value" are the same. A command accepts the options of its mask only. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name;
+  char letter;
+  const char *value, *help;
+} options[] = {
+#define CLI_OPTION(id, name, letter, value, help) {name, letter, value, help},
+#include "cli/options.def"
+#undef CLI_OPTION
+};
+
+static size_t min3(size_t a, size_t b, size_t c) { return a < b ? (a < c ? a : c) : (b < c ? b : c); }
+
+/* Insertions, deletions and substitutions between two short words. */
+static size_t distance(const char *a, const char *b) {
+  enum { MAX = 32 };
+  const size_t n = strlen(a), m = strlen(b);
+  if (n >= MAX || m >= MAX) return MAX;
+  size_t row[MAX];
+  for (size_t j = 0; j <= m; j++) row[j] = j;
+  for (size_t i = 1; i <= n; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= m; j++) {
+      const size_t above = row[j];
+      row[j] = min3(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+      diagonal = above;
+    }
+  }
+  return row[m];
+}
+
+const char *cli_nearest(const char *wrong, const char *const *words) {
+  const char *best = NULL;
+  size_t best_distance = strlen(wrong) / 3 + 2;
+  for (; *words; words++) {
+    const size_t d = distance(wrong, *words);
+    if (d < best_distance) {
+      best = *words;
+      best_distance = d;
+    }
+  }
+  return best;
+}
+
+void cli_command_help(const cli_command *command, nestor_buffer *out) {
+  char line[256];
+  int n = snprintf(line, sizeof line, "usage: nestor %s%s%s\n\n", command->name, *command->usage ? " " : "",
+                   command->usage);
+  nestor_buffer_append(out, line, (size_t)n);
+  nestor_buffer_append(out, command->help, strlen(command->help));
+  nestor_buffer_append(out, "\noptions:\n", 10);
+  for (unsigned i = 0; i < CLI_O_COUNT; i++) {
+    if (!(command->options & (1u << i))) continue;
+    char left[64];
+    snprintf(left, sizeof left, "%s%c%s --%s%s%s", options[i].letter ? "-" : " ",
+             options[i].letter ? options[i].letter : ' ', options[i].letter ? "," : " ", options[i].name,
+             options[i].value ? " " : "", options[i].value ? options[i].value : "");
+    n = snprintf(line, sizeof line, "  %-26s %s\n", left, options[i].help);
+    nestor_buffer_append(out, line, (size_t)n);
+  }
+}
+
+static bool wrong_word(const char *option, const char *value, const char *const *words) {
+  char list[128] = "";
+  for (size_t i = 0; words[i]; i++) {
+    const size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+  }
+  const char *near = cli_nearest(value, words);
+  if (near) cli_say("--%s does not know \"%s\"; did you mean \"%s\"? It takes %s", option, value, near, list);
+  else cli_say("--%s does not know \"%s\"; it takes %s", option, value, list);
+  return false;
+}
+
+static bool take(cli_args *args, cli_option option, const char *value) {
+  static const char *const formats[] = {"table", "json", "csv", NULL};
+  static const char *const engines[] = {"analysis", "simulate", "jit", "all", NULL};
+  static const char *const hows[] = {"text", "json", NULL};
+  static const char *const whens[] = {"auto", "always", "never", NULL};
+  static const char *const stages[] = {"ast", "ir", "expr", "llvm", NULL};
+  switch (option) {
+    case CLI_O_MAPPING: args->mappings[args->nmappings++] = value; return true;
+    case CLI_O_SET:
+      if (!strchr(value, '=') || *value == '=' || strchr(value, '=')[1] == '\0') {
+        cli_say("--set takes P=V, the name of a parameter and a number, not \"%s\"", value);
+        return false;
+      }
+      args->sets[args->nsets++] = value;
+      return true;
+    case CLI_O_FORMAT: return nestor_format_parse(value, &args->format) || wrong_word("format", value, formats);
+    case CLI_O_ENGINE: return nestor_engine_parse(value, &args->engine) || wrong_word("engine", value, engines);
+    case CLI_O_REQUIRE_FIT: args->require_fit = true; return true;
+    case CLI_O_CHECK: args->check = true; return true;
+    case CLI_O_WRITE: args->write = true; return true;
+    case CLI_O_EMIT:
+      for (size_t i = 0; stages[i]; i++)
+        if (!strcmp(stages[i], value)) return args->emit = value, true;
+      return wrong_word("emit", value, stages);
+    case CLI_O_OUTPUT:
+      if (!*value) {
+        cli_say("-o takes the name of a file");
+        return false;
+      }
+      args->output = strcmp(value, "-") ? value : NULL;
+      return true;
+    case CLI_O_QUIET: args->quiet = true; return true;
+    case CLI_O_DIAGNOSTICS:
+      if (strcmp(value, "text") && strcmp(value, "json")) return wrong_word("diagnostics", value, hows);
+      args->json_diagnostics = !strcmp(value, "json");
+      return true;
+    case CLI_O_COLOR:
+      for (int i = 0; whens[i]; i++)
+        if (!strcmp(whens[i], value)) return args->color = (cli_color)i, true;
+      return wrong_word("color", value, whens);
+    case CLI_O_HELP: args->help = true; return true;
+    case CLI_O_COUNT: break;
+  }
+  return false;
+}
+
+static bool unknown_option(const cli_command *command, const char *text) {
+  const char *words[CLI_O_COUNT + 1];
+  size_t n = 0;
+  for (unsigned i = 0; i < CLI_O_COUNT; i++)
+    if (command->options & (1u << i)) words[n++] = options[i].name;
+  words[n] = NULL;
+  const char *near = text[1] == '-' ? cli_nearest(text + 2, words) : NULL;
+  if (near) cli_say("nestor %s has no option \"%s\"; did you mean \"--%s\"?", command->name, text, near);
+  else cli_say("nestor %s has no option \"%s\"; `nestor %s --help` lists them", command->name, text, command->name);
+  return false;
+}
+
+/* One argument that begins with "-"; *i moves past a value taken from the next. */
+static bool parse_option(cli_args *args, int argc, char **argv, int *i) {
+  const char *text = argv[*i];
+  const char *value = NULL;
+  int found = -1;
+  if (text[1] == '-') {
+    const char *equals = strchr(text, '=');
+    const size_t len = equals ? (size_t)(equals - text) - 2 : strlen(text) - 2;
+    for (int o = 0; o < CLI_O_COUNT; o++)
+      if (strlen(options[o].name) == len && !strncmp(options[o].name, text + 2, len)) found = o;
+    if (equals) value = equals + 1;
+  } else {
+    for (int o = 0; o < CLI_O_COUNT; o++)
+      if (options[o].letter && options[o].letter == text[1]) found = o;
+    if (found >= 0 && text[2]) {
+      if (!options[found].value) found = -1; /* letters do not combine */
+      value = text + 2;
+    }
+  }
+  if (found < 0 || !(args->command->options & (1u << found))) return unknown_option(args->command, text);
+  if (!options[found].value && value) {
+    cli_say("--%s takes no value", options[found].name);
+    return false;
+  }
+  if (options[found].value && !value) {
+    if (*i + 1 >= argc) {
+      cli_say("--%s takes a value: --%s %s", options[found].name, options[found].name, options[found].value);
+      return false;
+    }
+    value = argv[++*i];
+  }
+  return take(args, (cli_option)found, value);
+}
+
+bool cli_parse(cli_args *out, const cli_command *command, int argc, char **argv) {
+  *out = (cli_args){.command = command, .format = NESTOR_FORMAT_TABLE, .engine = NESTOR_ENGINE_ANALYSIS};
+  /* No list is longer than the command line: one block serves the three. */
+  const size_t n = (size_t)argc + 1;
+  const char **lists = calloc(3 * n, sizeof *lists);
+  if (!lists) abort();
+  out->files = lists;
+  out->mappings = lists + n;
+  out->sets = lists + 2 * n;
+  bool only_files = false;
+  for (int i = 0; i < argc; i++) {
+    if (only_files || argv[i][0] != '-' || !argv[i][1]) out->files[out->nfiles++] = argv[i];
+    else if (!strcmp(argv[i], "--")) only_files = true;
+    else if (!parse_option(out, argc, argv, &i)) return false;
+  }
+  if (out->help) return true;
+  if (command->needs_files && !out->nfiles) {
+    cli_say("nestor %s needs a file; \"-\" is standard input", command->name);
+    return false;
+  }
+  size_t stdins = 0;
+  for (size_t i = 0; i < out->nfiles; i++) stdins += !strcmp(out->files[i], "-");
+  if (stdins > 1) {
+    cli_say("standard input (\"-\") can be read only once");
+    return false;
+  }
+  return true;
+}
+
+void cli_args_fini(cli_args *args) { free(args->files); }
