@@ -107,6 +107,8 @@ size_t nst_diags_errors(const nst_diags *d) { return d->errors; }
 size_t nst_diags_warnings(const nst_diags *d) { return d->warnings; }
 const nst_diag *nst_diags_get(const nst_diags *d, size_t i) { return d->list.items[i]; }
 
+const nst_sources *nst_diags_sources(const nst_diags *d) { return d->sources; }
+
 static bool before(const nst_diag *a, const nst_diag *b) {
   if (a->span.source != b->span.source) return a->span.source < b->span.source;
   if (a->span.begin != b->span.begin) return a->span.begin < b->span.begin;

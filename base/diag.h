@@ -46,6 +46,7 @@ size_t nst_diags_count(const nst_diags *d);             /* stored messages */
 size_t nst_diags_errors(const nst_diags *d);            /* errors, stored or not */
 size_t nst_diags_warnings(const nst_diags *d);          /* warnings, stored or not */
 const nst_diag *nst_diags_get(const nst_diags *d, size_t i); /* sorted by source and place after nst_diags_sort */
+const nst_sources *nst_diags_sources(const nst_diags *d);
 void nst_diags_sort(nst_diags *d);
 void nst_diags_clear(nst_diags *d);
 const char *nst_diag_code(nst_diag_id id);  /* "E0301" */
