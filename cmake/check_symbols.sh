@@ -16,7 +16,7 @@ called=$(nm -D --undefined-only "$1" | awk '{sub(/@.*/, "", $2); print $2}' |
   grep -Ex '(__)?(v?f?printf|fputs|puts|putchar|perror|exit|_exit|quick_exit)(_chk)?' || true)
 [ -z "$called" ] || say "prints or exits: $(echo $called)"
 
-variables=$(nm "$1" | awk '$2 == "b" || $2 == "B" || $2 == "D" || $2 == "C" {print $3}' |
+variables=$(nm -f sysv "$1" | awk -F '|' '{gsub(/ /, "")} $7 ~ /^[.](data|bss|tdata|tbss)$/ {print $1}' |
   grep -Evx 'completed\.[0-9]+|__bss_start|_edata|_end|__TMC_END__|__dso_handle' || true)
 [ -z "$variables" ] || say "variables that may change: $(echo $variables)"
 exit $bad
