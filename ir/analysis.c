@@ -1,0 +1,136 @@
+/* The analysis: a plan evaluated for one nest.
+ *
+ * Groups turn numbers into columns (ir/group.c), formulas turn columns into
+ * counters (ir/plan.c says which). All arithmetic here is exact in 64 bits: a
+ * column never exceeds the points of its dimensions, so a product never exceeds
+ * the operations of the statement, which nst_nest_make has found to fit. */
+#include "ir/analysis.h"
+#include "ir/plan.h"
+#include <stdlib.h>
+
+struct nst_analysis {
+  nst_arena *arena;
+  const nst_ir_mapping *ir;
+  const nst_plan *plan; /* NULL: a path is too long */
+  nst_group_scratch *scratch;
+  int64_t *columns, *inputs;
+};
+
+nst_analysis *nst_analysis_new(const nst_ir_mapping *m) {
+  nst_arena *arena = nst_arena_new();
+  nst_analysis *a = NST_NEW(arena, nst_analysis);
+  a->arena = arena;
+  a->ir = m;
+  a->plan = nst_plan_make(arena, m);
+  a->scratch = nst_group_scratch_new();
+  int most = 1;
+  for (int i = 0; a->plan && i < a->plan->ngroups; i++)
+    if (a->plan->groups[i].ninputs > most) most = a->plan->groups[i].ninputs;
+  a->inputs = NST_NEW_ARRAY(arena, most, int64_t);
+  a->columns = NST_NEW_ARRAY(arena, a->plan ? a->plan->ncolumns + 1 : 1, int64_t);
+  return a;
+}
+
+void nst_analysis_free(nst_analysis *a) {
+  if (!a) return;
+  nst_group_scratch_free(a->scratch);
+  nst_arena_free(a->arena);
+}
+
+const nst_plan *nst_analysis_plan(const nst_analysis *a) { return a->plan; }
+
+int64_t nst_input_of(const nst_nest *nest, nst_input in) {
+  if (in.kind == NST_IN_EXTENT) return nest->extent[in.a];
+  if (in.kind == NST_IN_TILE) return nest->tile[in.a];
+  const nst_nest_stmt *s = &nest->stmts[in.a];
+  const nst_nest_rank *rank = &(in.b < 0 ? &s->out : &s->in[in.b])->ranks[in.c];
+  if (in.kind == NST_IN_COEF) return rank->coef[in.d];
+  return in.kind == NST_IN_OFFSET ? rank->offset : rank->size;
+}
+
+static int64_t evaluate(const nst_formula *f, const int64_t *columns) {
+  int64_t sum = 0;
+  for (int i = 0; i < f->nproducts; i++) {
+    const nst_product *p = &f->products[i];
+    int64_t product = p->sign;
+    for (int k = 0; k < p->ncolumns; k++) product *= columns[p->columns[k]];
+    sum += product;
+  }
+  return sum;
+}
+
+/* The dimensions of a group and what limits it, in words. */
+static void refuse(const nst_analysis *a, const nst_plan_group *g, nst_diags *diags) {
+  if (!diags) return;
+  nst_buffer names = {0};
+  const nst_ir_workload *w = &a->ir->workload;
+  nst_span span = a->ir->span;
+  const char *tensor = NULL;
+  for (int i = 0; i < g->ninputs; i++) {
+    const nst_input *in = &g->inputs[i];
+    if (in->kind == NST_IN_EXTENT) nst_buffer_printf(&names, "%s%s", names.len ? ", " : "", w->dims[in->a].name);
+    if (in->kind != NST_IN_EXTENT && in->kind != NST_IN_TILE && !tensor) {
+      const nst_ir_access *access = in->b < 0 ? &w->stmts[in->a].out : &w->stmts[in->a].in[in->b];
+      tensor = w->tensors[access->tensor].name;
+      span = access->span;
+    }
+  }
+  nst_diag *d = nst_diag_add(diags, NST_D_ANALYSIS_TOO_LARGE, span,
+                             "the analysis cannot count %s%sover %s: its elements would have to be listed, more than %d of them",
+                             tensor ? tensor : "", tensor ? " " : "", names.text ? names.text : "its dimensions", 1 << 26);
+  nst_diag_help(diags, d, "ranks of one or two terms are counted at any size; sums of three and more terms, a tensor read "
+                          "twice and ranks that share dimensions across an edge cost the size of their dimensions: make "
+                          "these smaller");
+  nst_buffer_fini(&names);
+}
+
+static bool no_conflict(const nst_analysis *a, nst_diags *diags) {
+  const nst_plan *p = a->plan;
+  for (int i = 0; i < p->nconflicts; i++) {
+    if (!evaluate(&p->conflict[i], a->columns)) continue;
+    const nst_conflict *c = &p->conflicts[i];
+    const nst_ir_level *level = &a->ir->hardware.levels[c->level], *array = &a->ir->hardware.levels[c->array];
+    const char *tensor = a->ir->workload.tensors[c->tensor].name;
+    if (!diags) return false;
+    nst_diag *d = nst_diag_add(diags, NST_D_REDUCE_CONFLICT, a->ir->span,
+                               "instances across array %s %s the same elements of %s in one step, and %s has reduce = false",
+                               array->name, level->kind == NST_LEVEL_COMPUTE ? "produce" : "hold", tensor, array->name);
+    for (int n = 0; n < a->ir->nnodes; n++) {
+      const nst_ir_node *node = a->ir->nodes[n];
+      if (node->kind == NST_NODE_PAR && node->level == c->array) nst_diag_label(diags, d, node->span, "spread here");
+    }
+    nst_diag_help(diags, d, "spread only dimensions that index %s over %s, or give the array reduce = true", tensor, array->name);
+    return false;
+  }
+  return true;
+}
+
+bool nst_analysis_count(nst_analysis *a, const nst_nest *nest, nst_counts *out, nst_diags *diags) {
+  const nst_plan *p = a->plan;
+  if (!p) {
+    if (diags)
+      nst_diag_add(diags, NST_D_ANALYSIS_PATH_TOO_LONG, a->ir->span,
+                   "mapping %s has more than %d loops, pars and keeps above one compute", a->ir->name, NST_PLAN_MAX_PATH);
+    return false;
+  }
+  for (int i = 0; i < p->ngroups; i++) {
+    const nst_plan_group *g = &p->groups[i];
+    for (int k = 0; k < g->ninputs; k++) a->inputs[k] = nst_input_of(nest, g->inputs[k]);
+    if (nst_group_count(g->group, a->inputs, a->columns + g->first, a->scratch) != NST_GROUP_OK) {
+      refuse(a, g, diags);
+      return false;
+    }
+  }
+  if (!no_conflict(a, diags)) return false;
+  int moves = out->nstmts * out->nlevels * out->ntensors;
+  for (int i = 0; i < moves; i++)
+    out->moves[i] = (nst_moves){evaluate(&p->reads[i], a->columns), evaluate(&p->fills[i], a->columns),
+                                evaluate(&p->updates[i], a->columns), evaluate(&p->drains[i], a->columns)};
+  for (int i = 0; i < out->nslots; i++) out->tile[i] = evaluate(&p->tile[i], a->columns);
+  for (int i = 0; i < out->nstmts; i++) {
+    out->ops[i] = evaluate(&p->ops[i], a->columns);
+    out->steps[i] = evaluate(&p->steps[i], a->columns);
+  }
+  for (int i = 0; i < out->nstmts * out->nlevels; i++) out->instances[i] = evaluate(&p->instances[i], a->columns);
+  return true;
+}
