@@ -142,7 +142,7 @@ size_t nst_double_format(char *out, double v) {
     *p = '\0';
     return (size_t)(p - out);
   }
-  decimal d;
+  decimal d = {0};
   decimal_shortest(&d, magnitude);
   int point = d.exponent + 1; /* digits before the point */
   if (point > 21 || point < -5) {
@@ -179,8 +179,8 @@ void nst_buffer_json_string(nst_buffer *b, const char *text, size_t len) {
     size_t plain = i; /* a run of bytes that stand for themselves */
     uint32_t cp = 0;
     size_t n = 0;
-    while (plain < len && (n = nst_utf8_decode(&cp, text + plain, len - plain)) != 0 && cp >= 0x20 &&
-           cp != '"' && cp != '\\') {
+    while (plain < len && (n = nst_utf8_decode(&cp, text + plain, len - plain)) != 0 && cp >= 0x20 && cp != '"' &&
+           cp != '\\') {
       plain += n;
     }
     nst_buffer_add(b, text + i, plain - i);

@@ -30,9 +30,7 @@ nst_diags *nst_diags_new(nst_arena *arena, const nst_sources *sources) {
   return d;
 }
 
-static bool same_span(nst_span a, nst_span b) {
-  return a.source == b.source && a.begin == b.begin && a.end == b.end;
-}
+static bool same_span(nst_span a, nst_span b) { return a.source == b.source && a.begin == b.begin && a.end == b.end; }
 
 static nst_diag *scratch(nst_diags *d, nst_diag_id id, nst_span span) {
   d->scratch = (nst_diag){.id = id, .span = span, .message = ""};
@@ -132,8 +130,10 @@ void nst_diags_clear(nst_diags *d) {
 
 static void json_text(nst_buffer *out, const char *key, const char *text) {
   nst_buffer_printf(out, ",\"%s\":", key);
-  if (text) nst_buffer_json_string(out, text, strlen(text));
-  else nst_buffer_puts(out, "null");
+  if (text)
+    nst_buffer_json_string(out, text, strlen(text));
+  else
+    nst_buffer_puts(out, "null");
 }
 
 static void json_place(const nst_diags *d, nst_buffer *out, nst_span span) {

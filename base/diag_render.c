@@ -76,9 +76,9 @@ static bool needs_escape(uint32_t cp) {
 
 /* Terminal cells, near enough for a caret to stand in the right place. */
 static size_t cells(uint32_t cp) {
-  static const uint32_t combining[][2] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F},
-                                          {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F},
-                                          {0xFE20, 0xFE2F}};
+  static const uint32_t combining[][2] = {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD},
+                                          {0x064B, 0x065F}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF},
+                                          {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
   static const uint32_t wide[][2] = {{0x1100, 0x115F},   {0x2E80, 0xA4CF},   {0xAC00, 0xD7A3},  {0xF900, 0xFAFF},
                                      {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
                                      {0x1F680, 0x1F6FF}, {0x1F900, 0x1FAFF}, {0x20000, 0x3FFFD}};
@@ -132,7 +132,9 @@ static void show_lines(nst_buffer *out, const char *text, size_t len, size_t ind
 /* ---- excerpts ---- */
 
 /* The stretch of a line that is shown, in bytes of the source. */
-typedef struct { uint32_t begin, end, line_begin, line_end; } window;
+typedef struct {
+  uint32_t begin, end, line_begin, line_end;
+} window;
 
 static uint32_t step_forward(const nst_source *src, uint32_t at, uint32_t end, size_t n) {
   while (n-- && at < end) at += (uint32_t)nst_utf8_step(src->text + at, end - at);
@@ -160,9 +162,7 @@ static window window_around(const mark *m) {
   return w;
 }
 
-static bool window_has(window w, const mark *m) {
-  return m->span.begin < w.end || w.end == w.line_end;
-}
+static bool window_has(window w, const mark *m) { return m->span.begin < w.end || w.end == w.line_end; }
 
 /* Cells between the start of the shown text and a byte of it. */
 static size_t cells_before(const nst_source *src, window w, uint32_t offset) {
@@ -266,7 +266,8 @@ static void excerpt(renderer *r, const mark *marks, size_t n, window w) {
     for (int connectors = first; connectors >= 0; connectors--) {
       /* Left of this text, and once above it, a bar for each text still to come. */
       for (size_t k = 0; k < i + (size_t)connectors; k++) {
-        if (marks[k].text && (connectors || column[k] < column[i])) row_set(&cells_row, column[k], '|', marks[k].primary);
+        if (marks[k].text && (connectors || column[k] < column[i]))
+          row_set(&cells_row, column[k], '|', marks[k].primary);
       }
       row_print(r, &cells_row);
       if (connectors) nst_buffer_putc(r->out, '\n');

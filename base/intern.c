@@ -94,8 +94,7 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb) {
       size_t best = last[j - 1] + (ca != cb);
       if (last[j] + 1 < best) best = last[j] + 1;
       if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-      if (i > 1 && j > 1 && ca == lower(b[j - 2]) &&
-          cb == lower(a[i - 2]) && before[j - 2] + 1 < best) {
+      if (i > 1 && j > 1 && ca == lower(b[j - 2]) && cb == lower(a[i - 2]) && before[j - 2] + 1 < best) {
         best = before[j - 2] + 1;
       }
       row[j] = best;

@@ -66,7 +66,9 @@ static u128 gcd128(u128 a, u128 b) {
 
 /* ---- 256-bit magnitudes: enough for any product of two numbers, and the sum of two such ---- */
 
-typedef struct { u128 hi, lo; } u256;
+typedef struct {
+  u128 hi, lo;
+} u256;
 
 static u256 wide(u128 v) { return (u256){0, v}; }
 static bool wide_is_zero(u256 a) { return !a.hi && !a.lo; }
@@ -218,14 +220,12 @@ bool nst_rat_mul(nst_rat *out, nst_rat a, nst_rat b) {
     out->den = 1;
     return !__builtin_mul_overflow(a.num, b.num, &out->num);
   }
-  return mul_magnitudes(out, (a.num < 0) != (b.num < 0), magnitude(a.num), (u128)a.den, magnitude(b.num),
-                        (u128)b.den);
+  return mul_magnitudes(out, (a.num < 0) != (b.num < 0), magnitude(a.num), (u128)a.den, magnitude(b.num), (u128)b.den);
 }
 
 bool nst_rat_div(nst_rat *out, nst_rat a, nst_rat b) {
   if (b.num == 0) return false;
-  return mul_magnitudes(out, (a.num < 0) != (b.num < 0), magnitude(a.num), (u128)a.den, (u128)b.den,
-                        magnitude(b.num));
+  return mul_magnitudes(out, (a.num < 0) != (b.num < 0), magnitude(a.num), (u128)a.den, (u128)b.den, magnitude(b.num));
 }
 
 bool nst_rat_neg(nst_rat *out, nst_rat a) {
@@ -338,7 +338,9 @@ double nst_rat_to_double(nst_rat a) {
 
 /* The digits of a literal, which may be many more than the value needs (0.5 ** 100 written out
  * has a hundred): 512 bits hold the numerator of any decimal that has a 128-bit value. */
-typedef struct { uint32_t limb[16]; } digits;
+typedef struct {
+  uint32_t limb[16];
+} digits;
 
 static bool digits_push(digits *d, uint32_t factor, uint32_t add) {
   uint64_t carry = add;
@@ -423,8 +425,10 @@ bool nst_rat_parse(nst_rat *out, const char *text, size_t len) {
   int64_t twos = -exponent, fives = -exponent;
   while (twos && digits_divide(&d, 2)) twos--;
   while (fives && digits_divide(&d, 5)) fives--;
-  for (; twos; twos--) if (__builtin_mul_overflow(den, 2u, &den)) return false;
-  for (; fives; fives--) if (__builtin_mul_overflow(den, 5u, &den)) return false;
+  for (; twos; twos--)
+    if (__builtin_mul_overflow(den, 2u, &den)) return false;
+  for (; fives; fives--)
+    if (__builtin_mul_overflow(den, 5u, &den)) return false;
   u128 num = 0;
   for (int limb = 15; limb >= 0; limb--) {
     if (limb >= 4 && d.limb[limb]) return false;

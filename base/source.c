@@ -55,8 +55,10 @@ void nst_source_locate(const nst_source *src, uint32_t offset, uint32_t *line, u
   size_t low = 0, high = src->nlines; /* lines[low] <= offset < lines[high] */
   while (high - low > 1) {
     size_t middle = low + (high - low) / 2;
-    if (src->lines[middle] <= offset) low = middle;
-    else high = middle;
+    if (src->lines[middle] <= offset)
+      low = middle;
+    else
+      high = middle;
   }
   uint32_t begin, end;
   nst_source_line(src, (uint32_t)low + 1, &begin, &end);

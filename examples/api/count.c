@@ -7,22 +7,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char program_text[] =
-  "workload gemm(M = 64, N = 64, K = 64) {\n"
-  "  dim m = M, n = N, k = K\n"
-  "  tensor A, B : int8, C : int32\n"
-  "  C[m, n] += A[m, k] * B[k, n]\n"
-  "}\n"
-  "hardware chip {\n"
-  "  memory DRAM\n"
-  "  memory GLB { capacity = 16 KiB }\n"
-  "  compute MAC\n"
-  "}\n"
-  "mapping tiled(t = 16) of gemm on chip {\n"
-  "  for m by t\n"
-  "  for n by t\n"
-  "  keep A, B, C in GLB\n"
-  "}\n";
+static const char program_text[] = "workload gemm(M = 64, N = 64, K = 64) {\n"
+                                   "  dim m = M, n = N, k = K\n"
+                                   "  tensor A, B : int8, C : int32\n"
+                                   "  C[m, n] += A[m, k] * B[k, n]\n"
+                                   "}\n"
+                                   "hardware chip {\n"
+                                   "  memory DRAM\n"
+                                   "  memory GLB { capacity = 16 KiB }\n"
+                                   "  compute MAC\n"
+                                   "}\n"
+                                   "mapping tiled(t = 16) of gemm on chip {\n"
+                                   "  for m by t\n"
+                                   "  for n by t\n"
+                                   "  keep A, B, C in GLB\n"
+                                   "}\n";
 
 int main(void) {
   int failed = 1;
@@ -33,8 +32,10 @@ int main(void) {
     nestor_eval *eval = nestor_eval_new(program, 0);
     failed = 0;
     for (int64_t t = 8; t <= 32; t *= 2) {
-      if (nestor_eval_run(eval, NESTOR_ENGINE_ANALYSIS, &t) != NESTOR_OK) failed = 1;
-      else printf("t = %2lld: %lld bytes off chip\n", (long long)t, (long long)nestor_eval_metrics(eval).offchip_bytes);
+      if (nestor_eval_run(eval, NESTOR_ENGINE_ANALYSIS, &t) != NESTOR_OK)
+        failed = 1;
+      else
+        printf("t = %2lld: %lld bytes off chip\n", (long long)t, (long long)nestor_eval_metrics(eval).offchip_bytes);
     }
     nestor_eval_free(eval);
   } else {

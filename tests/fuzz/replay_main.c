@@ -94,7 +94,8 @@ static void run_path(const char *path, unsigned mutations) {
   int n = scandir(path, &list, visible, by_name);
   for (int i = 0; i < n; i++) {
     char child[PATH_SIZE];
-    if ((size_t)snprintf(child, sizeof child, "%s/%s", path, list[i]->d_name) < sizeof child) run_path(child, mutations);
+    if ((size_t)snprintf(child, sizeof child, "%s/%s", path, list[i]->d_name) < sizeof child)
+      run_path(child, mutations);
     free(list[i]);
   }
   if (n >= 0) free(list);
@@ -106,8 +107,10 @@ int main(int argc, char **argv) {
   signal(SIGABRT, crashed);
   signal(SIGFPE, crashed);
   for (int i = 1; i < argc; i++) {
-    if (!strcmp(argv[i], "--mutations") && i + 1 < argc) mutations = (unsigned)strtoul(argv[++i], NULL, 10);
-    else run_path(argv[i], mutations);
+    if (!strcmp(argv[i], "--mutations") && i + 1 < argc)
+      mutations = (unsigned)strtoul(argv[++i], NULL, 10);
+    else
+      run_path(argv[i], mutations);
   }
   printf("%lu inputs\n", inputs);
   return inputs ? 0 : 1;

@@ -139,19 +139,16 @@ static void test_json_strings(void **state) {
   JSON("\n\r\t\x01\x1f\0z", "\"\\n\\r\\t\\u0001\\u001f\\u0000z\"");
   JSON("é日本\xF0\x9F\x98\x80", "\"é日本\xF0\x9F\x98\x80\"");
   JSON("a\xFFz", "\"a\xEF\xBF\xBDz\"");
-  JSON("\xC3", "\"\xEF\xBF\xBD\"");                                   /* cut */
-  JSON("\xC0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");                   /* overlong */
-  JSON("\xED\xA0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");   /* surrogate */
+  JSON("\xC3", "\"\xEF\xBF\xBD\"");                                 /* cut */
+  JSON("\xC0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");                 /* overlong */
+  JSON("\xED\xA0\x80", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\""); /* surrogate */
   JSON("\xF4\x90\x80\x80!", "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD!\"");
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_building),
-    cmocka_unit_test(test_doubles),
-    cmocka_unit_test(test_doubles_read_back),
-    cmocka_unit_test(test_comma_locale),
-    cmocka_unit_test(test_json_strings),
+    cmocka_unit_test(test_building),     cmocka_unit_test(test_doubles),      cmocka_unit_test(test_doubles_read_back),
+    cmocka_unit_test(test_comma_locale), cmocka_unit_test(test_json_strings),
   };
   return cmocka_run_group_tests_name("base/buffer", tests, NULL, NULL);
 }

@@ -57,12 +57,12 @@ static void test_places(void **state) {
   const nst_source *src = nst_sources_get(f.sources, 1);
   assert_int_equal(src->nlines, 4);
   place(src, 0, 1, 1);
-  place(src, 2, 1, 3);   /* the line end belongs to its line */
+  place(src, 2, 1, 3); /* the line end belongs to its line */
   place(src, 3, 2, 1);
-  place(src, 5, 2, 3);   /* the CR */
+  place(src, 5, 2, 3); /* the CR */
   place(src, 7, 3, 1);
-  place(src, 8, 3, 2);   /* a tab is one column */
-  place(src, 10, 3, 3);  /* é: two bytes, one column */
+  place(src, 8, 3, 2);  /* a tab is one column */
+  place(src, 10, 3, 3); /* é: two bytes, one column */
   place(src, 13, 3, 4);
   place(src, 15, 4, 1);
   place(src, 4000, 4, 1);
@@ -74,7 +74,11 @@ static void test_places(void **state) {
   assert_int_equal(b, e);
   assert_null(nst_sources_get(f.sources, 0));
   assert_null(nst_sources_get(f.sources, 2));
-  uint32_t bom = nst_sources_add(f.sources, "bom", "\xEF\xBB\xBF" "abc", 6), empty = nst_sources_add(f.sources, "e", "", 0);
+  uint32_t bom = nst_sources_add(f.sources, "bom",
+                                 "\xEF\xBB\xBF"
+                                 "abc",
+                                 6),
+           empty = nst_sources_add(f.sources, "e", "", 0);
   place(nst_sources_get(f.sources, bom), 3, 1, 1);
   place(nst_sources_get(f.sources, bom), 0, 1, 1);
   place(nst_sources_get(f.sources, bom), 5, 1, 3);
@@ -116,7 +120,8 @@ static void test_simple(void **state) {
 
 static void test_labels(void **state) {
   (void)state;
-  fixture f = OPEN("workload g(M = 1) {\n  dim m = M\n  tensor A\n\n\n\n\n\n\n  memory GLB { capacity = 128 B/cycle }\n}\n");
+  fixture f =
+    OPEN("workload g(M = 1) {\n  dim m = M\n  tensor A\n\n\n\n\n\n\n  memory GLB { capacity = 128 B/cycle }\n}\n");
   uint32_t other = nst_sources_add(f.sources, "lib.nest", "abc def\n", 8);
   nst_diag *m = nst_diag_add(f.diags, NST_D_FILE_READ, at(&f, "128 B/cycle"), "wrong unit");
   nst_diag_label(f.diags, m, at(&f, "capacity"), "this wants bytes");
@@ -176,7 +181,8 @@ static void test_ends_and_empty(void **state) {
 
 static void test_hostile_text(void **state) {
   (void)state;
-  fixture f = open_text("a\nb\x1b[31m.nest", "\tx\x1b[31m\0y\xff é日\xe2\x80\xae!q\r\n", sizeof "\tx\x1b[31m\0y\xff é日\xe2\x80\xae!q\r\n" - 1);
+  fixture f = open_text("a\nb\x1b[31m.nest", "\tx\x1b[31m\0y\xff é日\xe2\x80\xae!q\r\n",
+                        sizeof "\tx\x1b[31m\0y\xff é日\xe2\x80\xae!q\r\n" - 1);
   const char *q = memchr(f.text, 'q', nst_sources_get(f.sources, 1)->len);
   uint32_t offset = (uint32_t)(q - f.text);
   nst_diag_add(f.diags, NST_D_FILE_NUL_BYTE, (nst_span){1, offset, offset + 1}, "bad\x07 %s", "\xc3");
@@ -191,7 +197,8 @@ static void test_hostile_text(void **state) {
 
 static void test_bom_and_crlf(void **state) {
   (void)state;
-  fixture f = OPEN("\xEF\xBB\xBF" "use x\r\nuse y\r\n");
+  fixture f = OPEN("\xEF\xBB\xBF"
+                   "use x\r\nuse y\r\n");
   nst_diag_add(f.diags, NST_D_FILE_READ, at(&f, "use x\r\n"), "first");
   nst_diag_add(f.diags, NST_D_FILE_READ, at(&f, "use y"), "second");
   renders(&f, "error[E0001]: first\n --> chip.nest:1:1\n  |\n1 | use x\n  | ^^^^^\n\n"
@@ -339,7 +346,8 @@ static void test_catalogue(void **state) {
       if (!strcmp(code, nst_diag_code((nst_diag_id)k))) fail_msg("%s stands twice", code);
     }
     /* Sorted by number; a warning after the errors of its range or among them. */
-    if (i > 0 && code[0] == nst_diag_code((nst_diag_id)(i - 1))[0] && strcmp(nst_diag_code((nst_diag_id)(i - 1)), code) > 0) {
+    if (i > 0 && code[0] == nst_diag_code((nst_diag_id)(i - 1))[0] &&
+        strcmp(nst_diag_code((nst_diag_id)(i - 1)), code) > 0) {
       fail_msg("%s stands after %s", code, nst_diag_code((nst_diag_id)(i - 1)));
     }
   }
@@ -349,7 +357,8 @@ static void test_catalogue(void **state) {
 static void test_random_text(void **state) {
   (void)state;
   uint64_t seed = 5;
-  static const char pieces[][5] = {"\n", "\r\n", "\t", "a", "é", "日", "\xff", "\x1b", "\xe2\x80\xae", "x y", "\xf0\x9f", " "};
+  static const char pieces[][5] = {"\n",   "\r\n", "\t",           "a",   "é",        "日",
+                                   "\xff", "\x1b", "\xe2\x80\xae", "x y", "\xf0\x9f", " "};
   for (int round = 0; round < 2000; round++) {
     nst_buffer text = {0};
     for (int i = 0; i < round % 400; i++) {
@@ -383,20 +392,13 @@ static void test_random_text(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_places),
-    cmocka_unit_test(test_spans_join),
-    cmocka_unit_test(test_simple),
-    cmocka_unit_test(test_labels),
-    cmocka_unit_test(test_ends_and_empty),
-    cmocka_unit_test(test_hostile_text),
-    cmocka_unit_test(test_bom_and_crlf),
-    cmocka_unit_test(test_long_lines_are_cut),
-    cmocka_unit_test(test_collection),
-    cmocka_unit_test(test_a_million_errors),
-    cmocka_unit_test(test_colors),
-    cmocka_unit_test(test_json),
-    cmocka_unit_test(test_catalogue),
-    cmocka_unit_test(test_random_text),
+    cmocka_unit_test(test_places),         cmocka_unit_test(test_spans_join),
+    cmocka_unit_test(test_simple),         cmocka_unit_test(test_labels),
+    cmocka_unit_test(test_ends_and_empty), cmocka_unit_test(test_hostile_text),
+    cmocka_unit_test(test_bom_and_crlf),   cmocka_unit_test(test_long_lines_are_cut),
+    cmocka_unit_test(test_collection),     cmocka_unit_test(test_a_million_errors),
+    cmocka_unit_test(test_colors),         cmocka_unit_test(test_json),
+    cmocka_unit_test(test_catalogue),      cmocka_unit_test(test_random_text),
   };
   return cmocka_run_group_tests_name("base/diag", tests, NULL, NULL);
 }

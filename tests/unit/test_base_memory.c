@@ -95,14 +95,17 @@ static void test_intern_million_names(void **state) {
 
 static void nearest(const char *wrong, const char *want, size_t n, const char *const *candidates) {
   nst_name got = nst_name_nearest(wrong, candidates, n);
-  if (!want) assert_null(got);
-  else if (!got) fail_msg("%s: nothing near", wrong);
-  else assert_string_equal(got, want);
+  if (!want)
+    assert_null(got);
+  else if (!got)
+    fail_msg("%s: nothing near", wrong);
+  else
+    assert_string_equal(got, want);
 }
-#define NEAREST(wrong, want, ...)                                  \
-  do {                                                             \
-    const char *const c[] = {__VA_ARGS__};                         \
-    nearest((wrong), (want), sizeof c / sizeof *c, c);             \
+#define NEAREST(wrong, want, ...)                                                                                      \
+  do {                                                                                                                 \
+    const char *const c[] = {__VA_ARGS__};                                                                             \
+    nearest((wrong), (want), sizeof c / sizeof *c, c);                                                                 \
   } while (0)
 
 static void test_nearest(void **state) {
@@ -112,8 +115,8 @@ static void test_nearest(void **state) {
   NEAREST("bandwith", "bandwidth", "bandwidth", "capacity");
   NEAREST("glb", "GLB", "DRAM", "GLB", "RF");
   NEAREST("CAPACTIY", "capacity", "capacity");
-  NEAREST("tm", "tn", "tn", "tk");      /* ties: the first */
-  NEAREST("X", NULL, "A", "B");         /* one letter is not near another */
+  NEAREST("tm", "tn", "tn", "tk"); /* ties: the first */
+  NEAREST("X", NULL, "A", "B");    /* one letter is not near another */
   NEAREST("x", "X", "A", "X");
   NEAREST("weights", NULL, "A", "inputs", "W");
   NEAREST("K", "K0", "K0", "M0");

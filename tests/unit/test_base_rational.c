@@ -50,19 +50,32 @@ static void test_table(void **state) {
       assert_memory_equal(&want, &is, sizeof want);
       continue;
     }
-    if (!strcmp(op, "add")) ok = nst_rat_add(&r, a, b);
-    else if (!strcmp(op, "sub")) ok = nst_rat_sub(&r, a, b);
-    else if (!strcmp(op, "mul")) ok = nst_rat_mul(&r, a, b);
-    else if (!strcmp(op, "div")) ok = nst_rat_div(&r, a, b);
-    else if (!strcmp(op, "fdiv")) ok = nst_rat_floordiv(&r, a, b);
-    else if (!strcmp(op, "mod")) ok = nst_rat_mod(&r, a, b);
-    else if (!strcmp(op, "pow")) ok = nst_rat_pow(&r, a, (int64_t)b.num);
-    else if (!strcmp(op, "make")) ok = nst_rat_make(&r, a.num, b.num);
-    else if (!strcmp(op, "floor")) ok = nst_rat_floor(&r, a);
-    else if (!strcmp(op, "ceil")) ok = nst_rat_ceil(&r, a);
-    else fail_msg("unknown operation %s", op);
-    if (ok) show(got, sizeof got, r);
-    else strcpy(got, "x");
+    if (!strcmp(op, "add"))
+      ok = nst_rat_add(&r, a, b);
+    else if (!strcmp(op, "sub"))
+      ok = nst_rat_sub(&r, a, b);
+    else if (!strcmp(op, "mul"))
+      ok = nst_rat_mul(&r, a, b);
+    else if (!strcmp(op, "div"))
+      ok = nst_rat_div(&r, a, b);
+    else if (!strcmp(op, "fdiv"))
+      ok = nst_rat_floordiv(&r, a, b);
+    else if (!strcmp(op, "mod"))
+      ok = nst_rat_mod(&r, a, b);
+    else if (!strcmp(op, "pow"))
+      ok = nst_rat_pow(&r, a, (int64_t)b.num);
+    else if (!strcmp(op, "make"))
+      ok = nst_rat_make(&r, a.num, b.num);
+    else if (!strcmp(op, "floor"))
+      ok = nst_rat_floor(&r, a);
+    else if (!strcmp(op, "ceil"))
+      ok = nst_rat_ceil(&r, a);
+    else
+      fail_msg("unknown operation %s", op);
+    if (ok)
+      show(got, sizeof got, r);
+    else
+      strcpy(got, "x");
     if (strcmp(got, cases[i].result) != 0) {
       fail_msg("%s %s/%s %s/%s: expected %s, got %s", op, cases[i].an, cases[i].ad, cases[i].bn, cases[i].bd,
                cases[i].result, got);
@@ -138,8 +151,8 @@ static void test_edges(void **state) {
 static void test_to_double_rounds_once(void **state) {
   (void)state;
   nst_i128 two53 = (nst_i128)1 << 53;
-  assert_true(nst_rat_to_double((nst_rat){two53 + 1, 1}) == 0x1p53);        /* tie to even: down */
-  assert_true(nst_rat_to_double((nst_rat){two53 + 3, 1}) == 0x1p53 + 4);    /* tie to even: up */
+  assert_true(nst_rat_to_double((nst_rat){two53 + 1, 1}) == 0x1p53);         /* tie to even: down */
+  assert_true(nst_rat_to_double((nst_rat){two53 + 3, 1}) == 0x1p53 + 4);     /* tie to even: up */
   assert_true(nst_rat_to_double((nst_rat){2 * two53 + 3, 2}) == 0x1p53 + 2); /* above the tie */
   assert_true(nst_rat_to_double((nst_rat){-(2 * two53 + 1), 2}) == -0x1p53);
   /* A tie but for one part in 2^127: rounding twice (to 64 bits, then to 53) gets it wrong. */
@@ -218,8 +231,8 @@ static void test_parse(void **state) {
   /* 2^-100 written out: a numerator of 233 bits before it is reduced. */
   parse("0.0000000000000000000000000000007888609052210118054117285652827862296732064351090230047702789306640625",
         "1/1267650600228229401496703205376");
-  static const char *const bad[] = {"", "_1", "1_", "1__0", "1.", ".5", "1._5", "1_.5", "1e", "1e+", "1e_5", "1e5_",
-                                    "1.2.3", "0x10", "1 ", "-1", "1e5x"};
+  static const char *const bad[] = {"",    "_1",   "1_",   "1__0",  "1.",   ".5", "1._5", "1_.5", "1e",
+                                    "1e+", "1e_5", "1e5_", "1.2.3", "0x10", "1 ", "-1",   "1e5x"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) parse(bad[i], "x");
   /* A million zeros on either side of the point cost time linear in them, and change nothing. */
   size_t n = 1000000;
@@ -254,7 +267,7 @@ static void test_print(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_table), cmocka_unit_test(test_edges), cmocka_unit_test(test_to_double_rounds_once),
+    cmocka_unit_test(test_table),      cmocka_unit_test(test_edges), cmocka_unit_test(test_to_double_rounds_once),
     cmocka_unit_test(test_identities), cmocka_unit_test(test_parse), cmocka_unit_test(test_print),
   };
   return cmocka_run_group_tests_name("base/rational", tests, NULL, NULL);
