@@ -10,8 +10,7 @@ foreach(file IN LISTS FILES)
   string(LENGTH "${hex}" digits)
   math(EXPR len "${digits} / 2")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
-  # 20 bytes a line: CMake's regular expressions have no counts.
-  string(REGEX REPLACE "(.....................................................................................................)" "\\1\n" bytes "${bytes}")
+  string(REPLACE "0x0a," "0x0a,\n" bytes "${bytes}") # a line for a line
   string(APPEND arrays "static const unsigned char text_${count}[] = {\n${bytes}0x00};\n")
   string(APPEND rows "  {\"std.${name}\", (const char *)text_${count}, ${len}},\n")
   math(EXPR count "${count} + 1")
