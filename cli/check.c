@@ -35,7 +35,7 @@ int cli_check(const cli_args *args) {
     }
     cli_diagnostics(args, nestor_program_diagnostics(program), true);
     const nestor_status status = nestor_program_status(program);
-    if (status != NESTOR_OK) code = cli_worse(code, status == NESTOR_IO ? CLI_IO : CLI_PROGRAM);
+    if (status != NESTOR_OK) code = cli_worse(code, CLI_PROGRAM);
     else if (!args->quiet) describe(out, args->files[i], program);
     nestor_program_free(program);
   }

@@ -65,7 +65,7 @@ static void each_mapping(run *r, const nestor_program *program) {
     r->evaluated++;
     if (status != NESTOR_OK) {
       r->failed++;
-      r->code = cli_worse(r->code, status == NESTOR_IO ? CLI_IO : CLI_PROGRAM);
+      r->code = cli_worse(r->code, CLI_PROGRAM);
     }
     r->code = cli_worse(r->code, r->each(r->context, eval, status));
     nestor_eval_free(eval);
@@ -119,7 +119,7 @@ int cli_evaluate(const cli_args *args, nestor_engine engine, cli_each_mapping *e
     }
     cli_diagnostics(args, nestor_program_diagnostics(programs[i]), false);
     if (nestor_program_status(programs[i]) != NESTOR_OK) {
-      r.code = cli_worse(r.code, nestor_program_status(programs[i]) == NESTOR_IO ? CLI_IO : CLI_PROGRAM);
+      r.code = cli_worse(r.code, CLI_PROGRAM);
       wrong++;
       continue;
     }

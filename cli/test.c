@@ -19,7 +19,7 @@ int cli_test(const cli_args *args) {
     }
     cli_diagnostics(args, nestor_program_diagnostics(program), false);
     const nestor_status status = nestor_program_status(program);
-    if (status != NESTOR_OK) code = cli_worse(code, status == NESTOR_IO ? CLI_IO : CLI_PROGRAM);
+    if (status != NESTOR_OK) code = cli_worse(code, CLI_PROGRAM);
     else {
       nestor_tests *tests = nestor_tests_new(program);
       ran += nestor_tests_count(tests);

@@ -71,8 +71,7 @@ typedef enum {
   NESTOR_OK = 0,
   NESTOR_ERROR = 1,      /* the program, or this point of it, is wrong: the diagnostics say why */
   NESTOR_USAGE = 2,      /* the call is wrong: an unknown name or index, an object that did not compile */
-  NESTOR_IO = 3,         /* a file could not be read */
-  NESTOR_UNAVAILABLE = 4 /* the code generator is not installed or was not built */
+  NESTOR_UNAVAILABLE = 3 /* the code generator is not installed or was not built */
 } nestor_status;
 
 /* ---- text ---------------------------------------------------------------- */
@@ -121,7 +120,7 @@ typedef bool nestor_loader(void *context, const char *path, nestor_buffer *out);
 NESTOR_API bool nestor_load_file(void *context, const char *path, nestor_buffer *out);
 
 typedef struct {
-  uint64_t source_bytes;  /* largest source text; 0 = 64 MiB */
+  uint64_t source_bytes;  /* largest source text; 0 and the most = 16 MiB */
   uint64_t simulate_work; /* largest nest the simulator accepts, points x nodes; 0 = 2^26 */
   uint64_t verify_points; /* most points one verify block enumerates; 0 = 100,000,000 */
 } nestor_limits;

@@ -1,0 +1,10 @@
+/* The compiler as a pipeline: text -> tree -> IR, and IR -> figures. */
+#ifndef NST_DRIVER_PIPELINE_H
+#define NST_DRIVER_PIPELINE_H
+#include "driver/internal.h"
+
+/* Compiles into a program whose arena, interner, sources, diags and stage are set. */
+void nst_pipeline_compile(nestor_program *p, const char *name, const char *text, size_t size);
+/* Evaluates at e->params. diags may be NULL. e->nest is NULL afterwards exactly when it returns false. */
+bool nst_pipeline_evaluate(nestor_eval *e, nestor_engine engine, nst_diags *diags);
+#endif

@@ -1,0 +1,17 @@
+/* What tests.c and verify.c share. */
+#ifndef NST_DRIVER_TESTS_H
+#define NST_DRIVER_TESTS_H
+#include "base/vec.h"
+#include "driver/internal.h"
+
+struct nestor_tests {
+  nst_arena *arena;
+  NST_VEC(nestor_test) list;
+  size_t failed;
+};
+
+/* "[E0691] ...": the first message of a failed run, with its help. */
+void nst_tests_first_message(nst_buffer *out, nestor_eval *e);
+/* Fills checks, failed and passed; what is to be told goes to details. */
+void nst_verify_run(nestor_test *out, const nestor_program *p, const nst_ir_verify *verify, nst_buffer *details);
+#endif

@@ -1,0 +1,195 @@
+/* verify: a model against the reference, at every point of the cross product.
+ *
+ * Points come in the order of the sets, the last one fastest. At each, the
+ * mapping is evaluated by the analysis and the model by its closed forms; the
+ * first point at which they differ ends the run and is printed. Mappings that
+ * do not fit count like any other. A point at which the mapping has no meaning
+ * (a tile that is no positive integer, a par that does not fit its axis) is
+ * passed over and counted. */
+#include "driver/expectation.h"
+#include "driver/pipeline.h"
+#include "driver/tests.h"
+#include "ir/set.h"
+
+#include <stdlib.h>
+
+typedef struct {
+  const nestor_program *program;
+  const nst_ir_verify *verify;
+  const nst_ir_model *model;
+  nestor_eval *eval;
+  nst_set *sets;            /* [npoints] */
+  nst_value *params;        /* of the model */
+  nst_value *values, *outs; /* of the model */
+  uint64_t dropped;
+  nestor_test *out;
+  nst_buffer *details;
+  bool stop;
+} verifier;
+
+static nst_eval_status eval_in_mapping(void *context, const nst_expr *e, nst_value *out, nst_span *where) {
+  return nst_eval_expr(context, e, out, where);
+}
+
+static void print_point(verifier *v) {
+  const nst_ir_verify *verify = v->verify;
+  for (int i = 0; i < verify->npoints; i++) {
+    const int param = verify->points[i].param;
+    nst_buffer_printf(v->details, "%s%s = ", i ? ", " : "", v->eval->ir->scope.params[param].name);
+    nst_value_print(v->details, &v->eval->set[param]);
+  }
+}
+
+static void begin_failure(verifier *v) {
+  v->out->failed = 1;
+  v->stop = true;
+  nst_buffer_puts(v->details, "  first counterexample: ");
+  print_point(v);
+  nst_buffer_putc(v->details, '\n');
+}
+
+/* Evaluates the model's names in order. NULL, or what has no value. */
+static const char *run_model(verifier *v, nst_eval_status *status) {
+  const nst_ir_verify *verify = v->verify;
+  nst_span where;
+  uint64_t fuel = UINT64_C(1) << 26;
+  const nst_eval_env outer = {.params = v->eval->params, .values = v->eval->nest->values, .fuel = &fuel};
+  for (int i = 0; i < v->model->scope.nparams; i++) {
+    *status = nst_expr_eval(&v->params[i], verify->bind[i], &outer, &where);
+    if (*status != NST_EVAL_OK) return v->model->scope.params[i].name;
+  }
+  const nst_eval_env inner = {.params = v->params, .values = v->values, .fuel = &fuel};
+  for (int i = 0; i < v->model->scope.nvalues; i++) {
+    *status = nst_expr_eval(&v->values[i], v->model->scope.values[i].value, &inner, &where);
+    if (*status != NST_EVAL_OK) return v->model->scope.values[i].name;
+  }
+  for (int i = 0; i < v->model->nouts; i++) {
+    *status = nst_expr_eval(&v->outs[i], v->model->outs[i].value, &inner, &where);
+    if (*status != NST_EVAL_OK) return v->model->outs[i].name;
+  }
+  return NULL;
+}
+
+static double as_double(const nst_value *v) {
+  return v->kind == NST_VALUE_RAT ? nst_rat_to_double(v->rat) : v->kind == NST_VALUE_REAL ? v->real : v->truth;
+}
+
+static bool same(const nst_value *a, const nst_value *b) {
+  if (a->kind == NST_VALUE_RAT && b->kind == NST_VALUE_RAT) return nst_rat_cmp(a->rat, b->rat) == 0;
+  if ((a->kind == NST_VALUE_BOOL) != (b->kind == NST_VALUE_BOOL)) return false;
+  return as_double(a) == as_double(b);
+}
+
+static void check(verifier *v, const nst_ir_check *c, const nst_eval_env *env) {
+  nst_value reference;
+  nst_span where;
+  const nst_eval_status status = nst_expr_eval(&reference, c->metric, env, &where);
+  if (status == NST_EVAL_OK && same(&v->outs[c->out], &reference)) return;
+  if (!v->stop) begin_failure(v);
+  nst_buffer_printf(v->details, "    %s = ", v->model->outs[c->out].name);
+  nst_value_print(v->details, &v->outs[c->out]);
+  nst_buffer_puts(v->details, ", but ");
+  nst_source_quote(v->details, v->program->sources, c->metric->span);
+  if (status == NST_EVAL_OK) {
+    nst_buffer_puts(v->details, " = ");
+    nst_value_print(v->details, &reference);
+  } else nst_buffer_printf(v->details, " has no value: %s", nst_eval_status_text(status));
+  nst_buffer_putc(v->details, '\n');
+}
+
+static void run_point(verifier *v) {
+  nestor_eval *e = v->eval;
+  if (v->out->checks + v->dropped >= v->program->settings.limits.verify_points) {
+    nst_buffer_printf(v->details, "  stopped after %llu points: the sets hold more than the limit\n",
+                      (unsigned long long)(v->out->checks + v->dropped));
+    v->out->failed = 1;
+    v->stop = true;
+    return;
+  }
+  if (!nst_eval_defaults(e, NULL) || !nst_pipeline_evaluate(e, NESTOR_ENGINE_ANALYSIS, NULL)) {
+    v->dropped++;
+    return;
+  }
+  v->out->checks++;
+  nst_eval_status status;
+  const char *failing = run_model(v, &status);
+  if (failing) {
+    begin_failure(v);
+    nst_buffer_printf(v->details, "    %s has no value: %s\n", failing, nst_eval_status_text(status));
+    return;
+  }
+  nst_metrics_view view = {e->nest, e->counts, &e->metrics};
+  const nst_eval_env env = {
+    .params = e->params, .values = e->nest->values, .metric = nst_metrics_lookup, .metric_ctx = &view};
+  for (int i = 0; i < v->verify->nchecks; i++) check(v, &v->verify->checks[i], &env);
+}
+
+static void enumerate(verifier *v, int depth) {
+  if (depth == v->verify->npoints) {
+    run_point(v);
+    return;
+  }
+  const nst_ir_point *point = &v->verify->points[depth];
+  nst_set *set = &v->sets[depth];
+  nst_span where;
+  const char *wrong = nst_eval_defaults(v->eval, NULL)
+                        ? nst_set_open(set, &point->set, eval_in_mapping, v->eval, &where)
+                        : "a parameter that is not enumerated has no value";
+  if (wrong) {
+    v->out->failed = 1;
+    v->stop = true;
+    nst_buffer_printf(v->details, "  the values of %s: %s\n", v->eval->ir->scope.params[point->param].name, wrong);
+    return;
+  }
+  for (uint64_t i = 0; i < set->count && !v->stop; i++) {
+    v->eval->set[point->param] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_set_get(set, i)};
+    v->eval->is_set[point->param] = true;
+    enumerate(v, depth + 1);
+  }
+}
+
+static void say_why_nothing(verifier *v) {
+  nst_buffer_puts(v->details, "  no point was compared: ");
+  if (!v->dropped) {
+    nst_buffer_puts(v->details, "the sets are empty\n");
+    return;
+  }
+  nestor_eval_run(v->eval, NESTOR_ENGINE_ANALYSIS, NULL);
+  nst_tests_first_message(v->details, v->eval);
+}
+
+void nst_verify_run(nestor_test *out, const nestor_program *p, const nst_ir_verify *verify, nst_buffer *details) {
+  const nst_ir_model *model = &p->ir->models[verify->model];
+  nst_arena *arena = nst_arena_new();
+  verifier v = {
+    .program = p,
+    .verify = verify,
+    .model = model,
+    .eval = nestor_eval_new(p, (size_t)verify->mapping),
+    .sets = NST_NEW_ARRAY(arena, verify->npoints, nst_set),
+    .params = NST_NEW_ARRAY(arena, model->scope.nparams, nst_value),
+    .values = NST_NEW_ARRAY(arena, model->scope.nvalues, nst_value),
+    .outs = NST_NEW_ARRAY(arena, model->nouts, nst_value),
+    .out = out,
+    .details = details,
+  };
+  /* A parameter that is enumerated needs no default: sets opened before its turn must not miss it. */
+  for (int i = 0; i < verify->npoints; i++) {
+    v.eval->set[verify->points[i].param] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(1)};
+    v.eval->is_set[verify->points[i].param] = true;
+  }
+  enumerate(&v, 0);
+  if (!out->failed && !out->checks) {
+    out->failed = 1;
+    say_why_nothing(&v);
+  } else if (v.dropped) {
+    nst_buffer_puts(details, "  ");
+    nst_number_grouped(details, (int64_t)v.dropped);
+    nst_buffer_puts(details, v.dropped == 1 ? " point was passed over: the mapping has no meaning there\n"
+                                            : " points were passed over: the mapping has no meaning there\n");
+  }
+  out->passed = !out->failed;
+  for (int i = 0; i < verify->npoints; i++) nst_set_fini(&v.sets[i]);
+  nestor_eval_free(v.eval);
+  nst_arena_free(arena);
+}
