@@ -55,12 +55,15 @@ const char *nst_counts_diff(nst_arena *arena, const nst_ir_mapping *m, const nst
   for (int i = 0; i < a->nslots; i++)
     if (a->tile[i] != b->tile[i])
       return nst_arena_printf(arena, "%s %s tile: %lld and %lld", m->hardware.levels[m->slots[i].level].name,
-                              m->workload.tensors[m->slots[i].tensor].name, (long long)a->tile[i], (long long)b->tile[i]);
+                              m->workload.tensors[m->slots[i].tensor].name, (long long)a->tile[i],
+                              (long long)b->tile[i]);
   for (int s = 0; s < a->nstmts; s++) {
     if (a->ops[s] != b->ops[s])
-      return nst_arena_printf(arena, "ops%s: %lld and %lld", statement(&d, s), (long long)a->ops[s], (long long)b->ops[s]);
+      return nst_arena_printf(arena, "ops%s: %lld and %lld", statement(&d, s), (long long)a->ops[s],
+                              (long long)b->ops[s]);
     if (a->steps[s] != b->steps[s])
-      return nst_arena_printf(arena, "steps%s: %lld and %lld", statement(&d, s), (long long)a->steps[s], (long long)b->steps[s]);
+      return nst_arena_printf(arena, "steps%s: %lld and %lld", statement(&d, s), (long long)a->steps[s],
+                              (long long)b->steps[s]);
   }
   for (int s = 0; s < a->nstmts; s++)
     for (int l = 0; l < a->nlevels; l++) {

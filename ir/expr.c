@@ -53,20 +53,14 @@ static nst_eval_status give_bool(nst_value *out, bool b) {
   return NST_EVAL_OK;
 }
 
-static double as_double(const nst_value *v) {
-  return v->kind == NST_VALUE_REAL ? v->real : nst_rat_to_double(v->rat);
-}
+static double as_double(const nst_value *v) { return v->kind == NST_VALUE_REAL ? v->real : nst_rat_to_double(v->rat); }
 
-static bool is_zero(const nst_value *v) {
-  return v->kind == NST_VALUE_REAL ? v->real == 0.0 : v->rat.num == 0;
-}
+static bool is_zero(const nst_value *v) { return v->kind == NST_VALUE_REAL ? v->real == 0.0 : v->rat.num == 0; }
 
 static bool fits_i64(nst_i128 v) { return v == (nst_i128)(int64_t)v; }
 
 /* Integers of 64 bits are nearly all that occurs: their sums and products need no reduction. */
-static bool both_small(nst_rat a, nst_rat b) {
-  return a.den == 1 && b.den == 1 && fits_i64(a.num) && fits_i64(b.num);
-}
+static bool both_small(nst_rat a, nst_rat b) { return a.den == 1 && b.den == 1 && fits_i64(a.num) && fits_i64(b.num); }
 
 static int compare(const nst_value *a, const nst_value *b) {
   if (a->kind == NST_VALUE_BOOL) return (int)a->truth - (int)b->truth;
@@ -107,37 +101,35 @@ static nst_i128 gcd128(nst_i128 a, nst_i128 b) {
 
 static nst_eval_status binary_real(nst_value *out, nst_expr_kind kind, double x, double y) {
   switch ((int)kind) {
-    case NST_X_ADD: return give_real(out, x + y);
-    case NST_X_SUB: return give_real(out, x - y);
-    case NST_X_MUL: return give_real(out, x * y);
-    case NST_X_DIV: return give_real(out, x / y);
-    case NST_X_FLOORDIV: return give_real(out, floor(x / y));
-    case NST_X_MOD: return give_real(out, x - y * floor(x / y));
-    case NST_X_CEILDIV: return give_real(out, ceil(x / y));
-    default: return NST_EVAL_DOMAIN; /* gcd is for integers */
+  case NST_X_ADD: return give_real(out, x + y);
+  case NST_X_SUB: return give_real(out, x - y);
+  case NST_X_MUL: return give_real(out, x * y);
+  case NST_X_DIV: return give_real(out, x / y);
+  case NST_X_FLOORDIV: return give_real(out, floor(x / y));
+  case NST_X_MOD: return give_real(out, x - y * floor(x / y));
+  case NST_X_CEILDIV: return give_real(out, ceil(x / y));
+  default: return NST_EVAL_DOMAIN; /* gcd is for integers */
   }
 }
 
 static bool binary_rat(nst_rat *r, nst_expr_kind kind, nst_rat a, nst_rat b) {
   switch ((int)kind) {
-    case NST_X_ADD:
-      if (both_small(a, b)) return *r = (nst_rat){a.num + b.num, 1}, true;
-      return nst_rat_add(r, a, b);
-    case NST_X_SUB:
-      if (both_small(a, b)) return *r = (nst_rat){a.num - b.num, 1}, true;
-      return nst_rat_sub(r, a, b);
-    case NST_X_MUL:
-      if (both_small(a, b)) return *r = (nst_rat){a.num * b.num, 1}, true;
-      return nst_rat_mul(r, a, b);
-    case NST_X_DIV:
-      if (b.num == 1 && b.den == 1) return *r = a, true;
-      return nst_rat_div(r, a, b);
-    case NST_X_FLOORDIV: return nst_rat_floordiv(r, a, b);
-    case NST_X_MOD: return nst_rat_mod(r, a, b);
-    default: { /* ceildiv */
-      nst_rat q;
-      return nst_rat_div(&q, a, b) && nst_rat_ceil(r, q);
-    }
+  case NST_X_ADD:
+    if (both_small(a, b)) return *r = (nst_rat){a.num + b.num, 1}, true;
+    return nst_rat_add(r, a, b);
+  case NST_X_SUB:
+    if (both_small(a, b)) return *r = (nst_rat){a.num - b.num, 1}, true;
+    return nst_rat_sub(r, a, b);
+  case NST_X_MUL:
+    if (both_small(a, b)) return *r = (nst_rat){a.num * b.num, 1}, true;
+    return nst_rat_mul(r, a, b);
+  case NST_X_DIV:
+    if (b.num == 1 && b.den == 1) return *r = a, true;
+    return nst_rat_div(r, a, b);
+  case NST_X_FLOORDIV: return nst_rat_floordiv(r, a, b);
+  case NST_X_MOD: return nst_rat_mod(r, a, b);
+  default: { /* ceildiv */ nst_rat q; return nst_rat_div(&q, a, b) && nst_rat_ceil(r, q);
+  }
   }
 }
 
@@ -145,8 +137,7 @@ static nst_eval_status binary(nst_value *out, nst_expr_kind kind, const nst_valu
   bool divides = kind == NST_X_DIV || kind == NST_X_FLOORDIV || kind == NST_X_MOD || kind == NST_X_CEILDIV;
   if (divides && is_zero(b)) return NST_EVAL_DIV_ZERO;
   if (kind == NST_X_POW) return power(out, a, b);
-  if (a->kind == NST_VALUE_REAL || b->kind == NST_VALUE_REAL)
-    return binary_real(out, kind, as_double(a), as_double(b));
+  if (a->kind == NST_VALUE_REAL || b->kind == NST_VALUE_REAL) return binary_real(out, kind, as_double(a), as_double(b));
   if (kind == NST_X_GCD) {
     if (!nst_rat_is_int(a->rat) || !nst_rat_is_int(b->rat)) return NST_EVAL_DOMAIN;
     return give_rat(out, (nst_rat){gcd128(a->rat.num, b->rat.num), 1});
@@ -159,27 +150,25 @@ static nst_eval_status unary(nst_value *out, nst_expr_kind kind, const nst_value
   bool real = a->kind == NST_VALUE_REAL;
   out->kind = NST_VALUE_RAT;
   switch ((int)kind) {
-    case NST_X_NEG:
-      if (real) return give_real(out, -a->real);
-      return nst_rat_neg(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
-    case NST_X_ABS:
-      if (real) return give_real(out, fabs(a->real));
-      if (a->rat.num >= 0) return give_rat(out, a->rat);
-      return nst_rat_neg(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
-    case NST_X_FLOOR:
-      if (real) return give_real(out, floor(a->real));
-      return nst_rat_floor(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
-    case NST_X_CEIL:
-      if (real) return give_real(out, ceil(a->real));
-      return nst_rat_ceil(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
-    case NST_X_LOG2: {
-      double x = as_double(a);
-      return x > 0.0 ? give_real(out, log2(x)) : NST_EVAL_DOMAIN;
-    }
-    default: { /* sqrt */
-      double x = as_double(a);
-      return x >= 0.0 ? give_real(out, sqrt(x)) : NST_EVAL_DOMAIN;
-    }
+  case NST_X_NEG:
+    if (real) return give_real(out, -a->real);
+    return nst_rat_neg(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
+  case NST_X_ABS:
+    if (real) return give_real(out, fabs(a->real));
+    if (a->rat.num >= 0) return give_rat(out, a->rat);
+    return nst_rat_neg(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
+  case NST_X_FLOOR:
+    if (real) return give_real(out, floor(a->real));
+    return nst_rat_floor(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
+  case NST_X_CEIL:
+    if (real) return give_real(out, ceil(a->real));
+    return nst_rat_ceil(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
+  case NST_X_LOG2: {
+    double x = as_double(a);
+    return x > 0.0 ? give_real(out, log2(x)) : NST_EVAL_DOMAIN;
+  }
+  default: { /* sqrt */ double x = as_double(a); return x >= 0.0 ? give_real(out, sqrt(x)) : NST_EVAL_DOMAIN;
+  }
   }
 }
 
@@ -210,48 +199,70 @@ static nst_eval_status eval(nst_value *out, const nst_expr *e, const walk *w, co
     --*w->env->fuel;
   }
   switch (e->kind) {
-    case NST_X_CONST: return give_rat(out, e->value);
-    case NST_X_BOOL: return give_bool(out, e->truth);
-    case NST_X_PARAM: *out = w->env->params[e->index]; return NST_EVAL_OK;
-    case NST_X_VALUE: *out = w->env->values[e->index]; return NST_EVAL_OK;
-    case NST_X_INDEX: {
-      const sum_frame *f = sums;
-      for (int i = e->index; i > 0; i--) f = f->outer;
-      return give_rat(out, f->value);
-    }
-    case NST_X_METRIC:
-      s = w->env->metric ? w->env->metric(w->env->metric_ctx, e, out) : NST_EVAL_NO_METRIC;
-      return s ? fail(w, e, s) : NST_EVAL_OK;
-    case NST_X_ADD: case NST_X_SUB: case NST_X_MUL: case NST_X_DIV: case NST_X_FLOORDIV: case NST_X_MOD:
-    case NST_X_POW: case NST_X_CEILDIV: case NST_X_GCD:
-      if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
-      s = binary(out, e->kind, &a, &b);
-      return s ? fail(w, e, s) : NST_EVAL_OK;
-    case NST_X_MIN: case NST_X_MAX:
-      if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
-      *out = (e->kind == NST_X_MIN) == (compare(&b, &a) < 0) ? b : a;
-      return NST_EVAL_OK;
-    case NST_X_NEG: case NST_X_ABS: case NST_X_CEIL: case NST_X_FLOOR: case NST_X_LOG2: case NST_X_SQRT:
-      if ((s = eval(&a, e->a, w, sums))) return s;
-      s = unary(out, e->kind, &a);
-      return s ? fail(w, e, s) : NST_EVAL_OK;
-    case NST_X_EQ: case NST_X_NE: case NST_X_LT: case NST_X_LE: case NST_X_GT: case NST_X_GE: {
-      if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
-      int c = compare(&a, &b);
-      return give_bool(out, e->kind == NST_X_EQ ? c == 0 : e->kind == NST_X_NE ? c != 0 :
-                            e->kind == NST_X_LT ? c < 0 : e->kind == NST_X_LE ? c <= 0 :
-                            e->kind == NST_X_GT ? c > 0 : c >= 0);
-    }
-    case NST_X_AND: case NST_X_OR:
-      if ((s = eval(out, e->a, w, sums))) return s;
-      return out->truth == (e->kind == NST_X_AND) ? eval(out, e->b, w, sums) : NST_EVAL_OK;
-    case NST_X_NOT:
-      if ((s = eval(&a, e->a, w, sums))) return s;
-      return give_bool(out, !a.truth);
-    case NST_X_IF:
-      if ((s = eval(&a, e->a, w, sums))) return s;
-      return eval(out, a.truth ? e->b : e->c, w, sums);
-    case NST_X_SUM: return sum(out, e, w, sums);
+  case NST_X_CONST: return give_rat(out, e->value);
+  case NST_X_BOOL: return give_bool(out, e->truth);
+  case NST_X_PARAM: *out = w->env->params[e->index]; return NST_EVAL_OK;
+  case NST_X_VALUE: *out = w->env->values[e->index]; return NST_EVAL_OK;
+  case NST_X_INDEX: {
+    const sum_frame *f = sums;
+    for (int i = e->index; i > 0; i--) f = f->outer;
+    return give_rat(out, f->value);
+  }
+  case NST_X_METRIC:
+    s = w->env->metric ? w->env->metric(w->env->metric_ctx, e, out) : NST_EVAL_NO_METRIC;
+    return s ? fail(w, e, s) : NST_EVAL_OK;
+  case NST_X_ADD:
+  case NST_X_SUB:
+  case NST_X_MUL:
+  case NST_X_DIV:
+  case NST_X_FLOORDIV:
+  case NST_X_MOD:
+  case NST_X_POW:
+  case NST_X_CEILDIV:
+  case NST_X_GCD:
+    if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
+    s = binary(out, e->kind, &a, &b);
+    return s ? fail(w, e, s) : NST_EVAL_OK;
+  case NST_X_MIN:
+  case NST_X_MAX:
+    if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
+    *out = (e->kind == NST_X_MIN) == (compare(&b, &a) < 0) ? b : a;
+    return NST_EVAL_OK;
+  case NST_X_NEG:
+  case NST_X_ABS:
+  case NST_X_CEIL:
+  case NST_X_FLOOR:
+  case NST_X_LOG2:
+  case NST_X_SQRT:
+    if ((s = eval(&a, e->a, w, sums))) return s;
+    s = unary(out, e->kind, &a);
+    return s ? fail(w, e, s) : NST_EVAL_OK;
+  case NST_X_EQ:
+  case NST_X_NE:
+  case NST_X_LT:
+  case NST_X_LE:
+  case NST_X_GT:
+  case NST_X_GE: {
+    if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
+    int c = compare(&a, &b);
+    return give_bool(out, e->kind == NST_X_EQ   ? c == 0
+                          : e->kind == NST_X_NE ? c != 0
+                          : e->kind == NST_X_LT ? c < 0
+                          : e->kind == NST_X_LE ? c <= 0
+                          : e->kind == NST_X_GT ? c > 0
+                                                : c >= 0);
+  }
+  case NST_X_AND:
+  case NST_X_OR:
+    if ((s = eval(out, e->a, w, sums))) return s;
+    return out->truth == (e->kind == NST_X_AND) ? eval(out, e->b, w, sums) : NST_EVAL_OK;
+  case NST_X_NOT:
+    if ((s = eval(&a, e->a, w, sums))) return s;
+    return give_bool(out, !a.truth);
+  case NST_X_IF:
+    if ((s = eval(&a, e->a, w, sums))) return s;
+    return eval(out, a.truth ? e->b : e->c, w, sums);
+  case NST_X_SUM: return sum(out, e, w, sums);
   }
   return fail(w, e, NST_EVAL_DOMAIN);
 }
@@ -279,13 +290,13 @@ bool nst_value_to_i64(int64_t *out, const nst_value *v) {
 
 const char *nst_eval_status_text(nst_eval_status s) {
   switch (s) {
-    case NST_EVAL_OK: return "no error";
-    case NST_EVAL_OVERFLOW: return "overflow: the exact value needs more than 128 bits";
-    case NST_EVAL_DIV_ZERO: return "division by zero";
-    case NST_EVAL_DOMAIN: return "no value: the operation is not defined for these numbers";
-    case NST_EVAL_SUM_TOO_LONG: return "a sum runs over at most 1048576 values";
-    case NST_EVAL_NO_METRIC: return "the metric has no value here";
-    case NST_EVAL_FUEL: return "the expression takes too long to evaluate";
+  case NST_EVAL_OK: return "no error";
+  case NST_EVAL_OVERFLOW: return "overflow: the exact value needs more than 128 bits";
+  case NST_EVAL_DIV_ZERO: return "division by zero";
+  case NST_EVAL_DOMAIN: return "no value: the operation is not defined for these numbers";
+  case NST_EVAL_SUM_TOO_LONG: return "a sum runs over at most 1048576 values";
+  case NST_EVAL_NO_METRIC: return "the metric has no value here";
+  case NST_EVAL_FUEL: return "the expression takes too long to evaluate";
   }
   return "";
 }

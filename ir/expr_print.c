@@ -58,43 +58,45 @@ void nst_expr_print_number(nst_buffer *out, nst_rat r) {
 }
 
 static void print_name(printer *p, nst_name const *names, char sigil, int index) {
-  if (names && names[index]) nst_buffer_puts(p->out, names[index]);
-  else nst_buffer_printf(p->out, "%c%d", sigil, index);
+  if (names && names[index])
+    nst_buffer_puts(p->out, names[index]);
+  else
+    nst_buffer_printf(p->out, "%c%d", sigil, index);
 }
 
 static const char *infix(nst_expr_kind kind, int *prec) {
   switch ((int)kind) {
-    case NST_X_OR: *prec = P_OR; return " or ";
-    case NST_X_AND: *prec = P_AND; return " and ";
-    case NST_X_EQ: *prec = P_COMPARE; return " == ";
-    case NST_X_NE: *prec = P_COMPARE; return " != ";
-    case NST_X_LT: *prec = P_COMPARE; return " < ";
-    case NST_X_LE: *prec = P_COMPARE; return " <= ";
-    case NST_X_GT: *prec = P_COMPARE; return " > ";
-    case NST_X_GE: *prec = P_COMPARE; return " >= ";
-    case NST_X_ADD: *prec = P_ADD; return " + ";
-    case NST_X_SUB: *prec = P_ADD; return " - ";
-    case NST_X_MUL: *prec = P_MUL; return " * ";
-    case NST_X_DIV: *prec = P_MUL; return " / ";
-    case NST_X_FLOORDIV: *prec = P_MUL; return " // ";
-    case NST_X_MOD: *prec = P_MUL; return " % ";
-    case NST_X_POW: *prec = P_POW; return " ** ";
-    default: return NULL;
+  case NST_X_OR: *prec = P_OR; return " or ";
+  case NST_X_AND: *prec = P_AND; return " and ";
+  case NST_X_EQ: *prec = P_COMPARE; return " == ";
+  case NST_X_NE: *prec = P_COMPARE; return " != ";
+  case NST_X_LT: *prec = P_COMPARE; return " < ";
+  case NST_X_LE: *prec = P_COMPARE; return " <= ";
+  case NST_X_GT: *prec = P_COMPARE; return " > ";
+  case NST_X_GE: *prec = P_COMPARE; return " >= ";
+  case NST_X_ADD: *prec = P_ADD; return " + ";
+  case NST_X_SUB: *prec = P_ADD; return " - ";
+  case NST_X_MUL: *prec = P_MUL; return " * ";
+  case NST_X_DIV: *prec = P_MUL; return " / ";
+  case NST_X_FLOORDIV: *prec = P_MUL; return " // ";
+  case NST_X_MOD: *prec = P_MUL; return " % ";
+  case NST_X_POW: *prec = P_POW; return " ** ";
+  default: return NULL;
   }
 }
 
 static const char *function(nst_expr_kind kind) {
   switch ((int)kind) {
-    case NST_X_MIN: return "min";
-    case NST_X_MAX: return "max";
-    case NST_X_CEILDIV: return "ceildiv";
-    case NST_X_GCD: return "gcd";
-    case NST_X_ABS: return "abs";
-    case NST_X_CEIL: return "ceil";
-    case NST_X_FLOOR: return "floor";
-    case NST_X_LOG2: return "log2";
-    case NST_X_SQRT: return "sqrt";
-    default: return NULL;
+  case NST_X_MIN: return "min";
+  case NST_X_MAX: return "max";
+  case NST_X_CEILDIV: return "ceildiv";
+  case NST_X_GCD: return "gcd";
+  case NST_X_ABS: return "abs";
+  case NST_X_CEIL: return "ceil";
+  case NST_X_FLOOR: return "floor";
+  case NST_X_LOG2: return "log2";
+  case NST_X_SQRT: return "sqrt";
+  default: return NULL;
   }
 }
 
@@ -145,40 +147,40 @@ static void print_open(printer *p, const nst_expr *e) {
     return;
   }
   switch ((int)e->kind) {
-    case NST_X_CONST: nst_expr_print_number(p->out, e->value); break;
-    case NST_X_BOOL: nst_buffer_puts(p->out, e->truth ? "true" : "false"); break;
-    case NST_X_PARAM: print_name(p, p->names ? p->names->params : NULL, '$', e->index); break;
-    case NST_X_VALUE: print_name(p, p->names ? p->names->values : NULL, '%', e->index); break;
-    case NST_X_INDEX: nst_buffer_printf(p->out, "i%d", p->depth - 1 - e->index); break;
-    case NST_X_METRIC: print_metric(p, e); break;
-    case NST_X_NEG:
-      nst_buffer_putc(p->out, '-');
-      print(p, e->a, P_POW);
-      break;
-    case NST_X_NOT:
-      nst_buffer_puts(p->out, "not ");
-      print(p, e->a, P_NOT);
-      break;
-    case NST_X_IF:
-      nst_buffer_puts(p->out, "if ");
-      print(p, e->a, P_OR);
-      nst_buffer_puts(p->out, " then ");
-      print(p, e->b, P_OR);
-      nst_buffer_puts(p->out, " else ");
-      print(p, e->c, P_IF);
-      break;
-    case NST_X_SUM:
-      nst_buffer_puts(p->out, "sum(");
-      p->depth++;
-      print(p, e->a, P_IF);
-      p->depth--;
-      nst_buffer_printf(p->out, " for i%d in ", p->depth);
-      print(p, e->b, P_ADD);
-      nst_buffer_puts(p->out, " .. ");
-      print(p, e->c, P_ADD);
-      nst_buffer_putc(p->out, ')');
-      break;
-    default: break;
+  case NST_X_CONST: nst_expr_print_number(p->out, e->value); break;
+  case NST_X_BOOL: nst_buffer_puts(p->out, e->truth ? "true" : "false"); break;
+  case NST_X_PARAM: print_name(p, p->names ? p->names->params : NULL, '$', e->index); break;
+  case NST_X_VALUE: print_name(p, p->names ? p->names->values : NULL, '%', e->index); break;
+  case NST_X_INDEX: nst_buffer_printf(p->out, "i%d", p->depth - 1 - e->index); break;
+  case NST_X_METRIC: print_metric(p, e); break;
+  case NST_X_NEG:
+    nst_buffer_putc(p->out, '-');
+    print(p, e->a, P_POW);
+    break;
+  case NST_X_NOT:
+    nst_buffer_puts(p->out, "not ");
+    print(p, e->a, P_NOT);
+    break;
+  case NST_X_IF:
+    nst_buffer_puts(p->out, "if ");
+    print(p, e->a, P_OR);
+    nst_buffer_puts(p->out, " then ");
+    print(p, e->b, P_OR);
+    nst_buffer_puts(p->out, " else ");
+    print(p, e->c, P_IF);
+    break;
+  case NST_X_SUM:
+    nst_buffer_puts(p->out, "sum(");
+    p->depth++;
+    print(p, e->a, P_IF);
+    p->depth--;
+    nst_buffer_printf(p->out, " for i%d in ", p->depth);
+    print(p, e->b, P_ADD);
+    nst_buffer_puts(p->out, " .. ");
+    print(p, e->c, P_ADD);
+    nst_buffer_putc(p->out, ')');
+    break;
+  default: break;
   }
 }
 

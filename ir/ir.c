@@ -91,11 +91,13 @@ static void verify_expr(verifier *v, const nst_expr *e, int limit, int sums, con
     WRONG(v, "%s: parameter %d does not exist", where, e->index);
   if (e->kind == NST_X_VALUE && !in_range(e->index, limit))
     WRONG(v, "%s: value %d does not exist or comes later", where, e->index);
-  if (e->kind == NST_X_INDEX && !in_range(e->index, sums)) WRONG(v, "%s: sum variable %d is not bound", where, e->index);
+  if (e->kind == NST_X_INDEX && !in_range(e->index, sums))
+    WRONG(v, "%s: sum variable %d is not bound", where, e->index);
   if (e->kind == NST_X_METRIC) WRONG(v, "%s: a metric in a mapping", where);
-  int operands = e->kind == NST_X_IF || e->kind == NST_X_SUM ? 3 :
-                 e->kind <= NST_X_METRIC ? 0 :
-                 e->kind == NST_X_NEG || (e->kind >= NST_X_ABS && e->kind <= NST_X_SQRT) || e->kind == NST_X_NOT ? 1 : 2;
+  int operands = e->kind == NST_X_IF || e->kind == NST_X_SUM                                                       ? 3
+                 : e->kind <= NST_X_METRIC                                                                         ? 0
+                 : e->kind == NST_X_NEG || (e->kind >= NST_X_ABS && e->kind <= NST_X_SQRT) || e->kind == NST_X_NOT ? 1
+                                                                                                                   : 2;
   if (operands > 0) verify_expr(v, e->a, limit, sums + (e->kind == NST_X_SUM), where);
   if (operands > 1) verify_expr(v, e->b, limit, sums, where);
   if (operands > 2) verify_expr(v, e->c, limit, sums, where);
@@ -157,8 +159,9 @@ static void verify_hardware(verifier *v) {
   verify_optional(v, h->clock, "clock");
   for (int i = 0; i < h->nlevels; i++) {
     const nst_ir_level *l = &h->levels[i];
-    const nst_expr *attributes[] = {l->capacity, l->bandwidth, l->read_bandwidth, l->write_bandwidth, l->read_energy,
-                                    l->write_energy, l->leakage, l->area, l->energy, l->rate};
+    const nst_expr *attributes[] = {l->capacity,    l->bandwidth,    l->read_bandwidth, l->write_bandwidth,
+                                    l->read_energy, l->write_energy, l->leakage,        l->area,
+                                    l->energy,      l->rate};
     for (size_t a = 0; a < sizeof attributes / sizeof *attributes; a++) verify_optional(v, attributes[a], l->name);
     for (int a = 0; a < l->naxes; a++) verify_needed(v, l->axes[a].size, l->name);
   }
@@ -168,7 +171,8 @@ static void verify_hardware(verifier *v) {
 static void verify_node(verifier *v, const nst_ir_node *n) {
   const nst_ir_hardware *h = &v->m->hardware;
   bool splits = n->kind == NST_NODE_FOR || n->kind == NST_NODE_PAR;
-  if (splits && !in_range(n->dim, v->m->workload.ndims)) WRONG(v, "node %d: dimension %d does not exist", n->id, n->dim);
+  if (splits && !in_range(n->dim, v->m->workload.ndims))
+    WRONG(v, "node %d: dimension %d does not exist", n->id, n->dim);
   if (splits && (n->split == NST_TILE_BY || n->split == NST_TILE_INTO)) verify_needed(v, n->size, "tile");
   if (n->kind == NST_NODE_FOR && n->split == NST_TILE_AUTO) WRONG(v, "node %d: a for has no places", n->id);
   if (n->kind == NST_NODE_FOR || n->kind == NST_NODE_SEQ) return;
@@ -176,13 +180,15 @@ static void verify_node(verifier *v, const nst_ir_node *n) {
     WRONG(v, "node %d: level %d does not exist", n->id, n->level);
     return;
   }
-  nst_level_kind want = n->kind == NST_NODE_PAR ? NST_LEVEL_ARRAY :
-                        n->kind == NST_NODE_KEEP ? NST_LEVEL_MEMORY : NST_LEVEL_COMPUTE;
+  nst_level_kind want = n->kind == NST_NODE_PAR    ? NST_LEVEL_ARRAY
+                        : n->kind == NST_NODE_KEEP ? NST_LEVEL_MEMORY
+                                                   : NST_LEVEL_COMPUTE;
   if (h->levels[n->level].kind != want) WRONG(v, "node %d: level %d is of another kind", n->id, n->level);
   if (n->kind == NST_NODE_PAR && !in_range(n->axis, h->levels[n->level].naxes))
     WRONG(v, "node %d: axis %d does not exist", n->id, n->axis);
   for (int i = 0; n->kind == NST_NODE_KEEP && i < n->ntensors; i++)
-    if (!in_range(n->tensors[i], v->m->workload.ntensors)) WRONG(v, "node %d: tensor %d does not exist", n->id, n->tensors[i]);
+    if (!in_range(n->tensors[i], v->m->workload.ntensors))
+      WRONG(v, "node %d: tensor %d does not exist", n->id, n->tensors[i]);
 }
 
 static bool uses(const nst_ir_stmt *s, int tensor) {
@@ -215,12 +221,14 @@ static void verify_path(verifier *v, int stmt) {
     if (n->level > deepest) deepest = n->level;
     for (int k = 0; k < n->ntensors; k++) {
       int t = n->tensors[k];
-      if (n->level <= last[t]) WRONG(v, "tensor %s is kept out of hardware order on one path", m->workload.tensors[t].name);
+      if (n->level <= last[t])
+        WRONG(v, "tensor %s is kept out of hardware order on one path", m->workload.tensors[t].name);
       last[t] = n->level;
     }
   }
   const nst_ir_node *compute = m->nodes[path->nodes[path->nnodes - 1]];
-  if (compute->level < par || compute->level < deepest) WRONG(v, "statement %d computes outside its arrays or keeps", stmt);
+  if (compute->level < par || compute->level < deepest)
+    WRONG(v, "statement %d computes outside its arrays or keeps", stmt);
   for (int t = 0; t < m->workload.ntensors; t++)
     if (uses(&m->workload.stmts[stmt], t) && last[t] < 0)
       WRONG(v, "tensor %s is kept nowhere on the path of statement %d", m->workload.tensors[t].name, stmt);
@@ -233,8 +241,10 @@ static void verify_branches(verifier *v, const nst_ir_node *seq, int *placed) {
     if (!branch->body) WRONG(v, "node %d: branch %d is empty", seq->id, b);
     for (int i = 0; i < branch->nstmts; i++) {
       int s = branch->stmts[i];
-      if (!in_range(s, v->m->workload.nstmts)) WRONG(v, "node %d: statement %d does not exist", seq->id, s);
-      else if (placed[s]++) WRONG(v, "node %d: statement %d stands in two branches", seq->id, s);
+      if (!in_range(s, v->m->workload.nstmts))
+        WRONG(v, "node %d: statement %d does not exist", seq->id, s);
+      else if (placed[s]++)
+        WRONG(v, "node %d: statement %d stands in two branches", seq->id, s);
     }
   }
 }
@@ -251,8 +261,10 @@ const char *nst_ir_verify_mapping(nst_arena *arena, const nst_ir_mapping *m) {
     const nst_ir_node *n = m->nodes[i];
     verify_node(&v, n);
     computes += n->kind == NST_NODE_COMPUTE;
-    if (n->kind == NST_NODE_SEQ) verify_branches(&v, n, NST_NEW_ARRAY(arena, nstmts, int));
-    else if (!n->next != (n->kind == NST_NODE_COMPUTE)) WRONG(&v, "node %d: a chain ends without a compute", i);
+    if (n->kind == NST_NODE_SEQ)
+      verify_branches(&v, n, NST_NEW_ARRAY(arena, nstmts, int));
+    else if (!n->next != (n->kind == NST_NODE_COMPUTE))
+      WRONG(&v, "node %d: a chain ends without a compute", i);
   }
   if (v.wrong) return v.wrong;
   if (computes != nstmts) WRONG(&v, "%d statements have %d computes", nstmts, computes);

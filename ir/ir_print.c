@@ -91,8 +91,10 @@ static void print_tensor(printer *p, const nst_ir_tensor *t) {
     nst_buffer_putc(p->out, '[');
     for (int r = 0; r < t->nranks; r++) {
       if (r) nst_buffer_puts(p->out, ", ");
-      if (t->shape[r]) expr(p, t->shape[r]);
-      else nst_buffer_putc(p->out, '_');
+      if (t->shape[r])
+        expr(p, t->shape[r]);
+      else
+        nst_buffer_putc(p->out, '_');
     }
     nst_buffer_putc(p->out, ']');
   }
@@ -152,10 +154,10 @@ static void print_split(printer *p, const nst_ir_node *n) {
   const nst_ir_mapping *m = p->m;
   nst_buffer_printf(p->out, "%s %s", n->kind == NST_NODE_FOR ? "for" : "par", m->workload.dims[n->dim].name);
   switch (n->split) {
-    case NST_TILE_ONE: nst_buffer_puts(p->out, " by 1"); break;
-    case NST_TILE_BY: nst_buffer_puts(p->out, " by "), expr(p, n->size); break;
-    case NST_TILE_INTO: nst_buffer_puts(p->out, " into "), expr(p, n->size); break;
-    case NST_TILE_AUTO: nst_buffer_puts(p->out, " by places"); break;
+  case NST_TILE_ONE: nst_buffer_puts(p->out, " by 1"); break;
+  case NST_TILE_BY: nst_buffer_puts(p->out, " by "), expr(p, n->size); break;
+  case NST_TILE_INTO: nst_buffer_puts(p->out, " into "), expr(p, n->size); break;
+  case NST_TILE_AUTO: nst_buffer_puts(p->out, " by places"); break;
   }
   if (n->kind == NST_NODE_PAR) {
     const nst_ir_level *l = &m->hardware.levels[n->level];
@@ -171,16 +173,16 @@ static void print_chain(printer *p, const nst_ir_node *n, int depth) {
     indent(p, depth);
     nst_buffer_printf(p->out, "%d: ", n->id);
     switch (n->kind) {
-      case NST_NODE_FOR:
-      case NST_NODE_PAR: print_split(p, n); break;
-      case NST_NODE_KEEP:
-        nst_buffer_puts(p->out, n->optional ? "keep?" : "keep");
-        for (int i = 0; i < n->ntensors; i++)
-          nst_buffer_printf(p->out, "%s %s", i ? "," : "", m->workload.tensors[n->tensors[i]].name);
-        nst_buffer_printf(p->out, " in %s%s", m->hardware.levels[n->level].name, n->implied ? " implied" : "");
-        break;
-      case NST_NODE_SEQ: nst_buffer_puts(p->out, "seq"); break;
-      case NST_NODE_COMPUTE: nst_buffer_printf(p->out, "compute on %s", m->hardware.levels[n->level].name); break;
+    case NST_NODE_FOR:
+    case NST_NODE_PAR: print_split(p, n); break;
+    case NST_NODE_KEEP:
+      nst_buffer_puts(p->out, n->optional ? "keep?" : "keep");
+      for (int i = 0; i < n->ntensors; i++)
+        nst_buffer_printf(p->out, "%s %s", i ? "," : "", m->workload.tensors[n->tensors[i]].name);
+      nst_buffer_printf(p->out, " in %s%s", m->hardware.levels[n->level].name, n->implied ? " implied" : "");
+      break;
+    case NST_NODE_SEQ: nst_buffer_puts(p->out, "seq"); break;
+    case NST_NODE_COMPUTE: nst_buffer_printf(p->out, "compute on %s", m->hardware.levels[n->level].name); break;
     }
     nst_buffer_putc(p->out, '\n');
     for (int b = 0; n->kind == NST_NODE_SEQ && b < n->nbranches; b++) {
@@ -242,8 +244,10 @@ static void print_model(printer *p, const nst_ir_model *m) {
 }
 
 static void print_set(printer *p, const nst_ir_set *s) {
-  const char *open = s->kind == NST_IRSET_LIST ? "[" : s->kind == NST_IRSET_DIVISORS ? "divisors(" :
-                     s->kind == NST_IRSET_POW2 ? "pow2(" : "";
+  const char *open = s->kind == NST_IRSET_LIST       ? "["
+                     : s->kind == NST_IRSET_DIVISORS ? "divisors("
+                     : s->kind == NST_IRSET_POW2     ? "pow2("
+                                                     : "";
   nst_buffer_puts(p->out, open);
   for (int i = 0; s->kind == NST_IRSET_LIST && i < s->nitems; i++) {
     if (i) nst_buffer_puts(p->out, ", ");

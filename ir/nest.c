@@ -17,12 +17,12 @@
 #include "base/vec.h"
 
 typedef enum {
-  JOB_VALUE,     /* any value */
-  JOB_SIZE,      /* a positive integer of 63 bits */
-  JOB_TILE,      /* the same, of a node */
-  JOB_COEF,      /* an integer within +-2^62 */
-  JOB_NONNEG,    /* a rational >= 0 */
-  JOB_POSITIVE   /* a rational > 0 */
+  JOB_VALUE,   /* any value */
+  JOB_SIZE,    /* a positive integer of 63 bits */
+  JOB_TILE,    /* the same, of a node */
+  JOB_COEF,    /* an integer within +-2^62 */
+  JOB_NONNEG,  /* a rational >= 0 */
+  JOB_POSITIVE /* a rational > 0 */
 } job_kind;
 
 typedef struct {
@@ -42,11 +42,11 @@ struct nst_nest_maker {
   job_vec fixed, varying;
   bool *fixed_value; /* [nvalues]: depends on no parameter */
   bool fixed_done;
-  int *outer_split;  /* [nnodes]: the split of the same dimension next outside, or -1 */
-  int *outer_par;    /* [nnodes]: the par on the same axis next outside, or -1 */
-  int64_t *asked;    /* [nnodes]: N of `into N` */
-  int64_t *width;    /* [nnodes]: nominal extent inside a split */
-  int64_t *used;     /* [nnodes]: places used on the axis up to and with a par; INT64_MAX: past counting */
+  int *outer_split; /* [nnodes]: the split of the same dimension next outside, or -1 */
+  int *outer_par;   /* [nnodes]: the par on the same axis next outside, or -1 */
+  int64_t *asked;   /* [nnodes]: N of `into N` */
+  int64_t *width;   /* [nnodes]: nominal extent inside a split */
+  int64_t *used;    /* [nnodes]: places used on the axis up to and with a par; INT64_MAX: past counting */
 };
 
 static const int64_t COEF_MAX = INT64_C(1) << 62;
@@ -80,7 +80,8 @@ static void add_access(nst_nest_maker *k, nst_nest_access *out, const nst_ir_acc
     rank->coef = NST_NEW_ARRAY(k->arena, from->nterms, int64_t);
     rank->size = -1;
     for (int i = 0; i < from->nterms; i++)
-      add_job(k, (job){JOB_COEF, from->terms[i].coef, &rank->coef[i], "a coefficient in a rank of", t->name, from->span});
+      add_job(k,
+              (job){JOB_COEF, from->terms[i].coef, &rank->coef[i], "a coefficient in a rank of", t->name, from->span});
     add_job(k, (job){JOB_COEF, from->offset, &rank->offset, "the offset in a rank of", t->name, from->span});
     if (t->shape) add_job(k, (job){JOB_SIZE, t->shape[r], &rank->size, "a declared size of", t->name, t->span});
   }
@@ -100,7 +101,8 @@ static void add_level(nst_nest_maker *k, nst_nest_level *out, const nst_ir_level
   add_job(k, (job){JOB_NONNEG, l->capacity, &out->capacity, "the capacity of", l->name, l->span});
   add_job(k, (job){JOB_POSITIVE, l->bandwidth, &out->bandwidth, "the bandwidth of", l->name, l->span});
   add_job(k, (job){JOB_POSITIVE, l->read_bandwidth, &out->read_bandwidth, "the read bandwidth of", l->name, l->span});
-  add_job(k, (job){JOB_POSITIVE, l->write_bandwidth, &out->write_bandwidth, "the write bandwidth of", l->name, l->span});
+  add_job(k,
+          (job){JOB_POSITIVE, l->write_bandwidth, &out->write_bandwidth, "the write bandwidth of", l->name, l->span});
   add_job(k, (job){JOB_NONNEG, l->read_energy, &out->read_energy, "the read energy of", l->name, l->span});
   add_job(k, (job){JOB_NONNEG, l->write_energy, &out->write_energy, "the write energy of", l->name, l->span});
   add_job(k, (job){JOB_NONNEG, l->leakage, &out->leakage, "the leakage of", l->name, l->span});
@@ -155,9 +157,11 @@ nst_nest_maker *nst_nest_maker_new(const nst_ir_mapping *m) {
     k->fixed_value[i] = is_fixed(k, v->value);
   }
   for (int i = 0; i < w->ndims; i++)
-    add_job(k, (job){JOB_SIZE, w->dims[i].extent, &k->nest.extent[i], "the extent of", w->dims[i].name, w->dims[i].span});
+    add_job(k,
+            (job){JOB_SIZE, w->dims[i].extent, &k->nest.extent[i], "the extent of", w->dims[i].name, w->dims[i].span});
   for (int i = 0; i < w->ntensors; i++)
-    add_job(k, (job){JOB_SIZE, w->tensors[i].bits, &k->nest.bits[i], "the bits of", w->tensors[i].name, w->tensors[i].span});
+    add_job(
+      k, (job){JOB_SIZE, w->tensors[i].bits, &k->nest.bits[i], "the bits of", w->tensors[i].name, w->tensors[i].span});
   for (int i = 0; i < w->nstmts; i++) {
     nst_nest_stmt *s = &k->nest.stmts[i];
     add_access(k, &s->out, &w->stmts[i].out);
@@ -166,7 +170,8 @@ nst_nest_maker *nst_nest_maker_new(const nst_ir_mapping *m) {
     for (int a = 0; a < s->nin; a++) add_access(k, &s->in[a], &w->stmts[i].in[a]);
   }
   k->nest.has_clock = m->hardware.clock != NULL;
-  add_job(k, (job){JOB_POSITIVE, m->hardware.clock, &k->nest.clock, "the clock of", m->hardware.name, m->hardware.span});
+  add_job(k,
+          (job){JOB_POSITIVE, m->hardware.clock, &k->nest.clock, "the clock of", m->hardware.name, m->hardware.span});
   for (int i = 0; i < m->hardware.nlevels; i++) add_level(k, &k->nest.levels[i], &m->hardware.levels[i]);
   for (int i = 0; i < m->nnodes; i++) add_node(k, m->nodes[i]);
   return k;
@@ -180,26 +185,31 @@ void nst_nest_maker_free(nst_nest_maker *k) {
 
 nst_diag *nst_eval_report(nst_diags *diags, nst_eval_status status, nst_span span, const char *what, const char *name) {
   static const nst_diag_id ids[] = {
-      [NST_EVAL_OK] = NST_D_EVAL_DOMAIN,           [NST_EVAL_OVERFLOW] = NST_D_EVAL_OVERFLOW,
-      [NST_EVAL_DIV_ZERO] = NST_D_EVAL_DIV_ZERO,   [NST_EVAL_DOMAIN] = NST_D_EVAL_DOMAIN,
-      [NST_EVAL_SUM_TOO_LONG] = NST_D_EVAL_SUM,    [NST_EVAL_NO_METRIC] = NST_D_EVAL_METRIC,
-      [NST_EVAL_FUEL] = NST_D_EVAL_FUEL,
+    [NST_EVAL_OK] = NST_D_EVAL_DOMAIN,         [NST_EVAL_OVERFLOW] = NST_D_EVAL_OVERFLOW,
+    [NST_EVAL_DIV_ZERO] = NST_D_EVAL_DIV_ZERO, [NST_EVAL_DOMAIN] = NST_D_EVAL_DOMAIN,
+    [NST_EVAL_SUM_TOO_LONG] = NST_D_EVAL_SUM,  [NST_EVAL_NO_METRIC] = NST_D_EVAL_METRIC,
+    [NST_EVAL_FUEL] = NST_D_EVAL_FUEL,
   };
-  return nst_diag_add(diags, ids[status], span, "%s%s%s: %s", what, *name ? " " : "", name, nst_eval_status_text(status));
+  return nst_diag_add(diags, ids[status], span, "%s%s%s: %s", what, *name ? " " : "", name,
+                      nst_eval_status_text(status));
 }
 
 static void print_value(nst_buffer *b, const nst_value *v) {
   nst_buffer_clear(b);
-  if (v->kind == NST_VALUE_BOOL) nst_buffer_puts(b, v->truth ? "true" : "false");
-  else if (v->kind == NST_VALUE_REAL) nst_buffer_double(b, v->real);
-  else nst_expr_print_number(b, v->rat);
+  if (v->kind == NST_VALUE_BOOL)
+    nst_buffer_puts(b, v->truth ? "true" : "false");
+  else if (v->kind == NST_VALUE_REAL)
+    nst_buffer_double(b, v->real);
+  else
+    nst_expr_print_number(b, v->rat);
 }
 
 static bool bad_value(const job *j, const nst_value *v, nst_diag_id id, const char *must, nst_diags *diags) {
   if (!diags) return false;
   nst_buffer b = {0};
   print_value(&b, v);
-  nst_diag_add(diags, id, j->e->span.source ? j->e->span : j->span, "%s %s is %s, not %s", j->what, j->name, b.text, must);
+  nst_diag_add(diags, id, j->e->span.source ? j->e->span : j->span, "%s %s is %s, not %s", j->what, j->name, b.text,
+               must);
   nst_buffer_fini(&b);
   return false;
 }
@@ -216,27 +226,28 @@ static bool store(const job *j, const nst_value *v, nst_diags *diags) {
   int64_t n;
   nst_rat r;
   switch (j->kind) {
-    case JOB_VALUE: *(nst_value *)j->to = *v; return true;
-    case JOB_SIZE:
-    case JOB_TILE:
-      if (!nst_value_to_i64(&n, v) || n < 1)
-        return bad_value(j, v, j->kind == JOB_TILE ? NST_D_TILE_SIZE : NST_D_SIZE_VALUE, "a positive integer below 2^63", diags);
-      *(int64_t *)j->to = n;
-      return true;
-    case JOB_COEF:
-      if (!nst_value_to_i64(&n, v) || n > COEF_MAX || n < -COEF_MAX)
-        return bad_value(j, v, NST_D_COEF_VALUE, "an integer of at most 2^62", diags);
-      *(int64_t *)j->to = n;
-      return true;
-    case JOB_NONNEG:
-    case JOB_POSITIVE:
-      r = v->rat;
-      if (v->kind == NST_VALUE_BOOL || (v->kind == NST_VALUE_REAL && !rat_of_double(&r, v->real)))
-        return bad_value(j, v, NST_D_ATTRIBUTE_VALUE, "a number of moderate size", diags);
-      if (r.num < (j->kind == JOB_POSITIVE)) /* the numerator carries the sign */
-        return bad_value(j, v, NST_D_ATTRIBUTE_VALUE, j->kind == JOB_POSITIVE ? "above zero" : "zero or more", diags);
-      *(nst_rat *)j->to = r;
-      return true;
+  case JOB_VALUE: *(nst_value *)j->to = *v; return true;
+  case JOB_SIZE:
+  case JOB_TILE:
+    if (!nst_value_to_i64(&n, v) || n < 1)
+      return bad_value(j, v, j->kind == JOB_TILE ? NST_D_TILE_SIZE : NST_D_SIZE_VALUE, "a positive integer below 2^63",
+                       diags);
+    *(int64_t *)j->to = n;
+    return true;
+  case JOB_COEF:
+    if (!nst_value_to_i64(&n, v) || n > COEF_MAX || n < -COEF_MAX)
+      return bad_value(j, v, NST_D_COEF_VALUE, "an integer of at most 2^62", diags);
+    *(int64_t *)j->to = n;
+    return true;
+  case JOB_NONNEG:
+  case JOB_POSITIVE:
+    r = v->rat;
+    if (v->kind == NST_VALUE_BOOL || (v->kind == NST_VALUE_REAL && !rat_of_double(&r, v->real)))
+      return bad_value(j, v, NST_D_ATTRIBUTE_VALUE, "a number of moderate size", diags);
+    if (r.num < (j->kind == JOB_POSITIVE)) /* the numerator carries the sign */
+      return bad_value(j, v, NST_D_ATTRIBUTE_VALUE, j->kind == JOB_POSITIVE ? "above zero" : "zero or more", diags);
+    *(nst_rat *)j->to = r;
+    return true;
   }
   return false;
 }
@@ -310,8 +321,8 @@ static void report_par(const nst_nest_maker *k, const nst_ir_node *n, int64_t ax
     nst_diag_help(diags, d, "%s has an extent of %lld here: tiles of at least %lld fit", dim, (long long)outside,
                   (long long)ceildiv(outside, axis));
   } else {
-    nst_diag *d = nst_diag_add(diags, NST_D_PAR_FIT, n->span, "the pars on %s.%s do not fit: %s%lld > %lld (%s)", l->name,
-                               l->axes[n->axis].name, product == INT64_MAX ? "over " : "", (long long)product,
+    nst_diag *d = nst_diag_add(diags, NST_D_PAR_FIT, n->span, "the pars on %s.%s do not fit: %s%lld > %lld (%s)",
+                               l->name, l->axes[n->axis].name, product == INT64_MAX ? "over " : "", (long long)product,
                                (long long)axis, factors.text ? factors.text : "");
     for (int i = 0; i < nids; i++)
       nst_diag_label(diags, d, m->nodes[ids[i]]->span, "%lld of %s", (long long)k->nest.count[ids[i]],
@@ -388,7 +399,8 @@ static bool sizes_fit(nst_nest *nest, nst_diags *diags) {
     for (int d = 0; d < w->stmts[i].ndims; d++)
       fits = fits && !__builtin_mul_overflow(points, nest->extent[w->stmts[i].dims[d]], &points);
     if (!fits || __builtin_add_overflow(nest->ops, points, &nest->ops)) {
-      if (diags) nst_diag_add(diags, NST_D_NEST_TOO_LARGE, w->stmts[i].span, "the iteration space has 2^63 points or more");
+      if (diags)
+        nst_diag_add(diags, NST_D_NEST_TOO_LARGE, w->stmts[i].span, "the iteration space has 2^63 points or more");
       return false;
     }
     good = access_fits(nest, &nest->stmts[i].out, &w->stmts[i].out, diags) && good;
@@ -405,7 +417,9 @@ static bool count_instances(nst_nest *nest, nst_diags *diags) {
     nest->levels[i].hw_instances = instances;
     for (int a = 0; a < h->levels[i].naxes; a++) {
       if (!__builtin_mul_overflow(instances, nest->levels[i].axes[a], &instances)) continue;
-      if (diags) nst_diag_add(diags, NST_D_NEST_TOO_LARGE, h->levels[i].span, "the array %s makes 2^63 instances or more", h->levels[i].name);
+      if (diags)
+        nst_diag_add(diags, NST_D_NEST_TOO_LARGE, h->levels[i].span, "the array %s makes 2^63 instances or more",
+                     h->levels[i].name);
       return false;
     }
   }
@@ -432,8 +446,11 @@ bool nst_nest_defaults(nst_value *params, const bool *given, const nst_ir_mappin
     if (given && given[i]) continue;
     nst_eval_status s = p->value ? nst_expr_eval(&params[i], p->value, &env, &where) : NST_EVAL_OK;
     if (p->value && s == NST_EVAL_OK) continue;
-    if (diags && s) nst_eval_report(diags, s, where.source ? where : p->span, "the default of", p->name);
-    else if (diags) nst_diag_add(diags, NST_D_PARAM_MISSING, p->span, "parameter %s of %s has no value and no default", p->name, m->name);
+    if (diags && s)
+      nst_eval_report(diags, s, where.source ? where : p->span, "the default of", p->name);
+    else if (diags)
+      nst_diag_add(diags, NST_D_PARAM_MISSING, p->span, "parameter %s of %s has no value and no default", p->name,
+                   m->name);
     return false;
   }
   return true;
