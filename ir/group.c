@@ -370,7 +370,9 @@ nst_group_status nst_group_count(const nst_group *g, const int64_t *in, int64_t 
   status = split(&x, in);
   for (int c = 0; c < g->ncolumns && status == NST_GROUP_OK; c++) {
     nst_column whole = g->columns[c];
-    out[c] = 1;
+    bool moves = !whole.advance; /* a loop over a dimension that fell away has no second tile to move on to */
+    for (int k = 0; k < x.nparts; k++) moves = moves || x.parts[k].own_time[whole.cut];
+    out[c] = moves;
     for (int k = 0; k < x.nparts && out[c] && status == NST_GROUP_OK; k++) {
       const nst_component *part = &x.parts[k];
       nst_column col = {whole.kind, whole.advance && part->own_time[whole.cut], part->times_before[whole.cut]};

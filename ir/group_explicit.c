@@ -165,16 +165,26 @@ static void over_places(lister *l, place *p, int d, size_t prog, nst_column_kind
   p->shift[d] = shift;
 }
 
+/* Do contexts that look alike count alike wherever they stand? Not at an edge, and not where two accesses move
+ * apart. */
+static bool places_matter(const nst_component *c) {
+  for (int a = 0; a < c->naccesses; a++)
+    for (int r = 0; r < c->accesses[a].nranks; r++) {
+      const nst_component_rank *rank = &c->accesses[a].ranks[r], *first = &c->accesses[0].ranks[r];
+      if (rank->clipped || rank->nterms != first->nterms) return true;
+      for (int t = 0; t < rank->nterms; t++)
+        if (rank->dims[t] != first->dims[t] || rank->coefs[t] != first->coefs[t]) return true;
+    }
+  return false;
+}
+
 nst_group_status nst_explicit_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s) {
   *out = 0;
   if (col.kind == NST_COLUMN_FIRST && c->has_parents) return nst_explicit_first(c, out, s);
-  bool clipped = false;
-  for (int a = 0; a < c->naccesses; a++)
-    for (int r = 0; r < c->accesses[a].nranks; r++) clipped = clipped || c->accesses[a].ranks[r].clipped;
   place p = {0};
   for (int d = 0; d < c->ndims; d++) {
     nst_chain chain = nst_component_chain(c, d, col);
-    chain.places = clipped;
+    chain.places = places_matter(c);
     if (col.kind == NST_COLUMN_FIRST) chain.nsplits = 0;
     nst_group_status status = nst_chain_walk(&chain, &s->contexts[d], &s->work, &s->stack);
     if (status != NST_GROUP_OK) return status;
