@@ -75,7 +75,7 @@ static int find(int *leader, int d) {
 }
 
 static bool same_rank(const nst_component_rank *a, const nst_component_rank *b) {
-  if (a->nterms != b->nterms || a->offset != b->offset || a->clipped != b->clipped) return false;
+  if (a->nterms != b->nterms || a->offset != b->offset || a->size != b->size) return false;
   for (int t = 0; t < a->nterms; t++)
     if (a->dims[t] != b->dims[t] || a->coefs[t] != b->coefs[t]) return false;
   return true;
