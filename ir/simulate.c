@@ -12,10 +12,10 @@
  * nothing and are not entered. Instances are numbered by the indices of the
  * pars around them, outermost first, so those under one parent are neighbours.
  *
- * Two choices that the rules leave open: the order of branches is the order of
- * time, hence the "first reader" that traffic above a shared keep belongs to is
- * the first to run; and reduce = false looks, in each step, at the siblings
- * that work in it.
+ * Choices that the rules leave open: the "first reader", to which traffic above
+ * a shared keep belongs, is the first in the workload; reduce = false looks, in
+ * each step, at the siblings that work in it; every memory has instances in
+ * use, whether the mapping keeps something there or not.
  *
  * It shares no counting code with the analysis and knows no shortcut but one:
  * a tile is listed again only if its box changed. */
@@ -198,9 +198,6 @@ static bool is_below(const nst_ir_mapping *m, int stmt, const nst_ir_node *n) {
   return false;
 }
 
-/* Statements in the order in which they run: that of their computes in the tree. */
-static int runs_before(const nst_ir_mapping *m, int a, int b) { return compute_of(m, a)->id < compute_of(m, b)->id; }
-
 static void init_slot(sim *s, int index) {
   const nst_ir_slot *slot = &s->m->slots[index];
   const nst_ir_node *node = s->m->nodes[slot->node], *parent = keep_outside(node, slot->tensor);
@@ -216,7 +213,7 @@ static void init_slot(sim *s, int index) {
     for (int a = 0; a < st->nin; a++) {
       if (st->in[a].tensor != slot->tensor) continue;
       k->accesses[k->naccesses++] = &s->access[i][1 + a];
-      if (reader < 0 || runs_before(s->m, i, reader)) reader = i;
+      if (reader < 0) reader = i;
     }
   }
   for (int a = 0; a < k->naccesses; a++)
@@ -472,7 +469,7 @@ static int64_t instances_seen(const sim *s, int stmt, int level) {
   const nst_ir_node *compute = compute_of(s->m, stmt);
   size_t total = instances_at(s->nest, compute), below = 1;
   int64_t seen = 0;
-  if (level > compute->level || s->m->hardware.levels[level].kind == NST_LEVEL_ARRAY) return 0;
+  if (s->m->hardware.levels[level].kind == NST_LEVEL_ARRAY) return 0;
   if (s->m->hardware.levels[level].kind == NST_LEVEL_COMPUTE && level != compute->level) return 0;
   for (const nst_ir_node *n = compute; n; n = n->parent)
     if (n->kind == NST_NODE_PAR && n->level > level) below *= (size_t)s->nest->count[n->id];
