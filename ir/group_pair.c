@@ -241,6 +241,14 @@ static int64_t nominal(const nst_component *c, int d) {
   return len;
 }
 
+/* Does every coordinate of the dimension have a time of its own? Two ways to one element differ in both dimensions,
+ * so they never meet in time, and every element is first touched once. */
+static bool one_by_one(const nst_component *c, int d) {
+  for (int i = 0; i < c->nsplits[d]; i++)
+    if (c->splits[d][i].kind != NST_SPLIT_TIME) return false;
+  return nominal(c, d) == 1;
+}
+
 nst_group_status nst_pair_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s) {
   *out = 0;
   pair p = {c->coefs[0], c->coefs[1], magnitude(c->coefs[0]), magnitude(c->coefs[1]), c->lo, c->hi, c->clipped};
@@ -249,7 +257,8 @@ nst_group_status nst_pair_column(const nst_component *c, nst_column col, int64_t
     *out = box_size(&l.p, (box){0, nominal(c, 0), nominal(c, 1)});
     return NST_GROUP_OK;
   }
-  if (col.kind == NST_COLUMN_FIRST && c->has_parents) return nst_explicit_first(c, out, s);
+  if (col.kind == NST_COLUMN_FIRST && c->has_parents && !one_by_one(c, 0) && !one_by_one(c, 1))
+    return nst_explicit_first(c, out, s);
   for (int d = 0; d < 2; d++) {
     nst_chain chain = nst_component_chain(c, d, col);
     chain.places = l.p.clipped;
