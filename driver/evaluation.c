@@ -98,8 +98,8 @@ nestor_status nestor_eval_run(nestor_eval *eval, nestor_engine engine, const int
   if ((params || nst_eval_defaults(eval, diags)) && nst_pipeline_evaluate(eval, engine, diags)) return NESTOR_OK;
   eval->nest = NULL;
   nst_diags_sort(diags);
-  if (engine == NESTOR_ENGINE_JIT && !eval->native) return NESTOR_UNAVAILABLE;
-  return NESTOR_ERROR;
+  const bool unavailable = nst_diags_count(diags) && nst_diags_get(diags, 0)->id == NST_D_CODE_GENERATOR;
+  return unavailable ? NESTOR_UNAVAILABLE : NESTOR_ERROR;
 }
 
 /* Evaluates the named values that x uses and that are not known yet. */

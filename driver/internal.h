@@ -7,7 +7,6 @@
 #ifndef NST_DRIVER_INTERNAL_H
 #define NST_DRIVER_INTERNAL_H
 #include "base/buffer.h"
-#include "frontend/ast.h"
 #include "ir/analysis.h"
 #include "ir/counts.h"
 #include "ir/metrics.h"
@@ -24,6 +23,8 @@ typedef struct {
 
 struct nestor_session { nst_settings settings; };
 
+typedef struct nst_syntax nst_syntax; /* driver/pipeline.h */
+
 struct nestor_program {
   nst_settings settings;     /* copied: a session may go first */
   nst_arena *arena;
@@ -33,7 +34,7 @@ struct nestor_program {
   nestor_status status;
   nestor_stage stage;
   uint32_t source;           /* the main text */
-  nst_ast_file *ast;         /* NULL where there is no text to parse */
+  nst_syntax *syntax;        /* NULL where there was no text to parse */
   const nst_ir_program *ir;  /* NULL unless checked without errors */
 };
 
@@ -72,11 +73,11 @@ bool nst_figure_parse(nst_figure *out, const nst_ir_mapping *m, const char *text
 double nst_figure_value(nst_figure f, const nst_metrics_view *view);
 nst_value nst_figure_exact(nst_figure f, const nst_metrics_view *view, nst_eval_status *status);
 
-/* native.c: the JIT behind one evaluation. NULL with a message: no code generator. */
+/* native.c: a mapping's kernel with what one thread needs to call it. NULL with a message: no native code. */
 nst_native *nst_native_new(const nestor_program *p, const nst_ir_mapping *m, nst_diags *diags);
 void nst_native_free(nst_native *n);
-bool nst_native_count(nst_native *n, const nst_value *params, nst_counts *out, nst_diags *diags);
-nestor_status nst_native_dump(const nestor_program *p, nst_buffer *out); /* --emit=llvm */
+typedef enum { NST_NATIVE_OK, NST_NATIVE_INFEASIBLE, NST_NATIVE_ASK /* the analysis */ } nst_native_status;
+nst_native_status nst_native_count(nst_native *n, const nst_value *params, nst_counts *out);
 
 /* numbers.c: how numbers are shown. */
 /* Rounded up; INT64_MAX where it would pass it. */

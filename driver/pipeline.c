@@ -42,9 +42,10 @@ void nst_pipeline_compile(nestor_program *p, const char *name, const char *text,
   p->source = nst_sources_add(p->sources, name, text, size);
 
   /* text -> syntax tree */
-  p->ast = nst_parse(p->arena, p->interner, p->sources, p->source, p->diags);
+  p->syntax = NST_NEW(p->arena, nst_syntax);
+  p->syntax->file = nst_parse(p->arena, p->interner, p->sources, p->source, p->diags);
   if (p->stage == NESTOR_STAGE_PARSE) return;
-  if (!p->ast->decls && !nst_diags_errors(p->diags)) note_empty(p);
+  if (!p->syntax->file->decls && !nst_diags_errors(p->diags)) note_empty(p);
 
   /* syntax tree -> checked IR */
   const nst_frontend_options options = {
@@ -52,7 +53,7 @@ void nst_pipeline_compile(nestor_program *p, const char *name, const char *text,
     .load = p->settings.loader ? load_file : NULL,
     .load_ctx = &p->settings,
   };
-  p->ir = nst_frontend_check(p->arena, p->interner, p->sources, p->diags, &options, p->ast);
+  p->ir = nst_frontend_check(p->arena, p->interner, p->sources, p->diags, &options, p->syntax->file);
 
   /* is the IR what the engines expect? */
   for (int i = 0; p->ir && i < p->ir->nmappings; i++) {
@@ -76,7 +77,16 @@ static bool simulate(nestor_eval *e, nst_counts *out, nst_diags *diags) {
 
 static bool run_native(nestor_eval *e, nst_counts *out, nst_diags *diags) {
   if (!e->native) e->native = nst_native_new(e->program, e->ir, diags);
-  return e->native && nst_native_count(e->native, e->params, out, diags);
+  if (!e->native) return false;
+  switch (nst_native_count(e->native, e->params, out)) {
+    case NST_NATIVE_OK: return true;
+    case NST_NATIVE_ASK: return analyse(e, out, diags);
+    case NST_NATIVE_INFEASIBLE:
+      if (diags)
+        nst_diag_add(diags, NST_D_ENGINES_DIFFER, e->ir->span, "the jit finds these parameters infeasible, the nest does not");
+      return false;
+  }
+  return false;
 }
 
 static bool same_counts(nestor_eval *e, const char *engine, nst_diags *diags) {

@@ -2,6 +2,10 @@
 #ifndef NST_DRIVER_PIPELINE_H
 #define NST_DRIVER_PIPELINE_H
 #include "driver/internal.h"
+#include "frontend/ast.h"
+
+/* The tree of the main text; a struct so that files that see the backend need not see the frontend. */
+struct nst_syntax { nst_ast_file *file; };
 
 /* Compiles into a program whose arena, interner, sources, diags and stage are set. */
 void nst_pipeline_compile(nestor_program *p, const char *name, const char *text, size_t size);

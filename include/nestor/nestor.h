@@ -306,11 +306,11 @@ NESTOR_API size_t nestor_kernel_params(const nestor_kernel *kernel);
 NESTOR_API size_t nestor_kernel_figures(const nestor_kernel *kernel);
 /* One point: params[nparams] in the mapping's order, out[nfigures]. An undefined
  * figure is NaN; where the point is not OK all are. */
-NESTOR_API nestor_point nestor_kernel_call(const nestor_kernel *kernel, const int64_t *params, double *out);
+NESTOR_API nestor_point nestor_kernel_call(nestor_kernel *kernel, const int64_t *params, double *out);
 /* n points as columns: params[p][i] is parameter p of point i, out[f][i] figure f
  * of point i, points[i] (NULL allowed) a nestor_point. Returns how many were OK.
  * A bad point spoils no other. */
-NESTOR_API size_t nestor_kernel_batch(const nestor_kernel *kernel, size_t n, const int64_t *const *params,
+NESTOR_API size_t nestor_kernel_batch(nestor_kernel *kernel, size_t n, const int64_t *const *params,
                                       double *const *out, uint8_t *points);
 
 /* ---- tests --------------------------------------------------------------- */

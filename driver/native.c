@@ -1,0 +1,62 @@
+/* The JIT behind one evaluation: a session with the code generator, a kernel,
+ * and a scratch. Made when the engine is first asked for; nothing of it is
+ * touched by commands that do not. */
+#include "driver/internal.h"
+#include "backend/kernel.h"
+#include "ir/plan.h"
+
+#include <stdlib.h>
+
+struct nst_native {
+  nst_arena *arena;
+  nst_jit *jit;
+  nst_kernel *kernel;
+  nst_kernel_scratch *scratch;
+  int nparams;
+  int64_t *params;
+};
+
+nst_native *nst_native_new(const nestor_program *p, const nst_ir_mapping *m, nst_diags *diags) {
+  nst_native *n = calloc(1, sizeof *n);
+  if (!n) nst_out_of_memory();
+  n->arena = nst_arena_new();
+  n->nparams = m->scope.nparams;
+  n->params = NST_NEW_ARRAY(n->arena, n->nparams, int64_t);
+  nst_buffer error = {0};
+  nst_jit_status status = nst_jit_new(&n->jit, p->settings.code_generator, &error);
+  if (status == NST_JIT_OK) {
+    const nst_kernel_options options = {.jit = n->jit, .level = NST_JIT_O1};
+    status = nst_kernel_new(&n->kernel, m, nst_plan_make(n->arena, m), options, &error);
+  }
+  if (status == NST_JIT_OK) n->scratch = nst_kernel_scratch_new(n->kernel);
+  else {
+    if (diags) {
+      nst_diag *d = nst_diag_add(diags, NST_D_CODE_GENERATOR, m->span, "%s", error.len ? error.text : "no native code");
+      nst_diag_help(diags, d, "the engine analysis gives the same counts without native code");
+    }
+    nst_native_free(n);
+    n = NULL;
+  }
+  nst_buffer_fini(&error);
+  return n;
+}
+
+void nst_native_free(nst_native *n) {
+  if (!n) return;
+  nst_kernel_scratch_free(n->scratch);
+  nst_kernel_free(n->kernel);
+  nst_jit_free(n->jit);
+  nst_arena_free(n->arena);
+  free(n);
+}
+
+nst_native_status nst_native_count(nst_native *n, const nst_value *params, nst_counts *out) {
+  for (int i = 0; i < n->nparams; i++)
+    if (params[i].kind != NST_VALUE_RAT || !nst_rat_to_i64(&n->params[i], params[i].rat)) return NST_NATIVE_ASK;
+  switch (nst_kernel_eval(n->kernel, n->scratch, n->params, out)) {
+    case NST_KERNEL_OK: return NST_NATIVE_OK;
+    case NST_KERNEL_INFEASIBLE: return NST_NATIVE_INFEASIBLE;
+    case NST_KERNEL_DEOPT: return NST_NATIVE_ASK;
+  }
+  return NST_NATIVE_ASK;
+}
