@@ -86,7 +86,7 @@ static nestor_point run(const nestor_kernel *k, worker *w, double *out) {
       if (!nst_analysis_count(w->analysis, nest, w->counts, NULL)) return NESTOR_POINT_OVERFLOW;
       break;
   }
-  if (!nst_metrics_compute(&w->metrics, w->arena, nest, w->counts, NULL)) return NESTOR_POINT_OVERFLOW;
+  if (!nst_metrics_compute(&w->metrics, w->metrics.levels ? NULL : w->arena, nest, w->counts, NULL)) return NESTOR_POINT_OVERFLOW;
   const nst_metrics_view view = {nest, w->counts, &w->metrics};
   for (size_t i = 0; i < k->nfigures; i++) out[i] = nst_figure_value(k->figures[i], &view);
   return NESTOR_POINT_OK;

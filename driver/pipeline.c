@@ -121,7 +121,7 @@ bool nst_pipeline_evaluate(nestor_eval *e, nestor_engine engine, nst_diags *diag
   e->nest = nst_nest_make(e->maker, e->params, diags);
   /* numbers -> counters -> figures */
   if (e->nest &&
-      (!count(e, engine, diags) || !nst_metrics_compute(&e->metrics, e->arena, e->nest, e->counts, diags)))
+      (!count(e, engine, diags) || !nst_metrics_compute(&e->metrics, e->metrics.levels ? NULL : e->arena, e->nest, e->counts, diags)))
     e->nest = NULL;
   return e->nest != NULL;
 }

@@ -273,7 +273,9 @@ bool nst_metrics_compute(nst_metrics *out, nst_arena *arena, const nst_nest *nes
                          nst_diags *diags) {
   const nst_rat zero = nst_rat_int(0);
   deriver d = {nest, counts, out};
-  *out = (nst_metrics){.fits = true,
+  nst_level_metrics *levels = arena ? NST_NEW_ARRAY(arena, counts->nlevels, nst_level_metrics) : out->levels;
+  *out = (nst_metrics){.levels = levels,
+                       .fits = true,
                        .cycles = zero,
                        .energy = zero,
                        .edp = zero,
@@ -281,7 +283,6 @@ bool nst_metrics_compute(nst_metrics *out, nst_arena *arena, const nst_nest *nes
                        .utilization = zero,
                        .intensity = zero,
                        .area = zero};
-  out->levels = NST_NEW_ARRAY(arena, counts->nlevels, nst_level_metrics);
   for (int l = 0; l < counts->nlevels; l++)
     out->levels[l] = (nst_level_metrics){zero, true, zero, zero, zero, zero, zero, 0};
   if (leaks_without_clock(nest, diags)) return false;

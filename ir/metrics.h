@@ -23,7 +23,8 @@ typedef struct {
   bool has_utilization, has_intensity, has_area; nst_rat utilization, intensity, area; /* 0/0: absent */
 } nst_metrics;
 
-/* false on an overflow (or leakage without a clock), with a message in diags (NULL allowed). Memory in arena. */
+/* false on an overflow (or leakage without a clock), with a message in diags (NULL allowed). Memory in arena;
+ * arena NULL: in the levels that an earlier call for the same mapping left in *out. */
 bool nst_metrics_compute(nst_metrics *out, nst_arena *arena, const nst_nest *nest, const nst_counts *counts, nst_diags *diags);
 /* Bytes of one tensor at one level (usage(L,T), traffic(L,T)); sums over statements of a counter (metric = READS … TILE). */
 bool nst_metrics_usage(nst_rat *out, const nst_nest *nest, const nst_counts *c, int level, int tensor); /* tensor -1: all */

@@ -228,7 +228,7 @@ typedef struct {
   bool fits;             /* usage within capacity */
   int64_t traffic_bytes; /* reads + updates of all instances */
   int64_t cycles;        /* its own transfers, or the compute's steps */
-  double energy_pj;      /* all instances, without leakage */
+  double energy_pj;      /* all instances, with their leakage */
 } nestor_level;
 typedef struct {
   const char *name, *type; /* "int8", "bits(3)" */
