@@ -1,0 +1,53 @@
+# bash completion for nestor
+_nestor() {
+  local cur prev commands options
+  cur=${COMP_WORDS[COMP_CWORD]}
+  prev=${COMP_WORDS[COMP_CWORD - 1]}
+  commands='check fmt eval simulate test explain emit version help'
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
+    return
+  fi
+  case $prev in
+    -f | --format)
+      options='table json csv'
+      [[ ${COMP_WORDS[1]} == test ]] && options='table json'
+      mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+      return ;;
+    -e | --engine) mapfile -t COMPREPLY < <(compgen -W 'analysis simulate jit all' -- "$cur"); return ;;
+    --emit) mapfile -t COMPREPLY < <(compgen -W 'ast ir expr llvm' -- "$cur"); return ;;
+    --diagnostics) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$cur"); return ;;
+    --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur"); return ;;
+    -m | --mapping)
+      # Names of mappings in the .nest files on the line.
+      local word names=''
+      for word in "${COMP_WORDS[@]}"; do
+        [[ $word == *.nest && -r $word ]] &&
+          names+=" $(sed -n 's/^[[:space:]]*mapping[[:space:]]\{1,\}\([A-Za-z_][A-Za-z_0-9]*\).*/\1/p' "$word")"
+      done
+      mapfile -t COMPREPLY < <(compgen -W "$names" -- "$cur")
+      return ;;
+    -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+  esac
+  local common='--diagnostics --color --help' choice='--mapping --set'
+  case ${COMP_WORDS[1]} in
+    check) options="$common --quiet" ;;
+    fmt) options="$common --check --write --output" ;;
+    eval) options="$common $choice --format --engine --require-fit --output" ;;
+    simulate) options="$common $choice --format --require-fit --output" ;;
+    test) options="$common --quiet --format --output" ;;
+    explain) options="$common $choice --output" ;;
+    emit) options="$common --emit --output" ;;
+    help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur"); return ;;
+    *) options='--help' ;;
+  esac
+  if [[ $cur == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
+  elif [[ ${COMP_WORDS[1]} == emit && COMP_CWORD -eq 2 ]]; then
+    mapfile -t COMPREPLY < <(compgen -W 'ast ir expr llvm' -- "$cur")
+  else
+    mapfile -t COMPREPLY < <(compgen -f -X '!*.nest' -- "$cur"; compgen -d -S / -- "$cur")
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace
+  fi
+}
+complete -o filenames -F _nestor nestor
