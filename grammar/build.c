@@ -478,6 +478,10 @@ static bool swept_keyword(nst_parser *p, nst_span keyword, const nst_ast_expr *e
   return true;
 }
 
+nst_ast_titem *nst_build_where(nst_parser *p, nst_span span, nst_span keyword, nst_ast_expr *value) {
+  return swept_keyword(p, keyword, value) ? NULL : nst_build_item(p, span, NST_TITEM_WHERE, value);
+}
+
 nst_ast_titem *nst_build_goal(nst_parser *p, nst_span span, nst_span keyword, nst_ast_titem_kind kind, nst_ast_arg_list list) {
   if (swept_keyword(p, keyword, list.head->value)) return NULL;
   nst_ast_titem *item = nst_build_item(p, span, kind, NULL);

@@ -104,6 +104,7 @@ nst_ast_titem *nst_build_let(nst_parser *p, nst_span span, nst_ast_ident id, nst
 nst_ast_titem *nst_build_out(nst_parser *p, nst_span span, nst_ast_ident id, nst_ast_expr *value);
 nst_ast_titem *nst_build_check(nst_parser *p, nst_span span, nst_ast_ident id, nst_ast_expr *value);
 nst_ast_titem *nst_build_item(nst_parser *p, nst_span span, nst_ast_titem_kind kind, nst_ast_expr *value);
+nst_ast_titem *nst_build_where(nst_parser *p, nst_span span, nst_span keyword, nst_ast_expr *value);
 nst_ast_titem *nst_build_goal(nst_parser *p, nst_span span, nst_span keyword, nst_ast_titem_kind kind, nst_ast_arg_list list);
 nst_ast_titem *nst_build_top(nst_parser *p, nst_span span, nst_span keyword, nst_ast_expr *value);
 nst_ast_titem *nst_build_over(nst_parser *p, nst_span span, nst_ast_titem_list points);

@@ -34,13 +34,16 @@ static nst_ast_expr *node(nst_parser *p, nst_ast_expr_kind kind, nst_span span, 
 /* ---- numbers ---- */
 
 static bool read_number(nst_parser *p, nst_span span, nst_rat *out) {
-  const char *text = text_at(p, span);
+  char *text = nst_arena_strndup(p->arena, text_at(p, span), span_len(span));
+  size_t n = 0;
+  for (size_t i = 0; i < span_len(span); i++)
+    if (text[i] != '_') text[n++] = text[i]; /* a stray one is reported by the scanner */
   int64_t whole;
-  bool good = nst_rat_parse(out, text, span_len(span));
+  bool good = nst_rat_parse(out, text, n);
   if (good && (!nst_rat_is_int(*out) || nst_rat_to_i64(&whole, *out))) return true;
   *out = nst_rat_int(1);
   nst_diag *m;
-  if (!good && memchr(text, '.', span_len(span)) && !memchr(text, 'e', span_len(span)) && !memchr(text, 'E', span_len(span))) {
+  if (!good && memchr(text, '.', n) && !memchr(text, 'e', n) && !memchr(text, 'E', n)) {
     m = nst_diag_add(p->diags, NST_D_NUMBER_TOO_LARGE, span, "this number has more digits than can be kept exactly");
     nst_diag_help(p->diags, m, "numbers are exact; a fraction may need at most 128 bits");
   } else {
@@ -155,9 +158,9 @@ static nst_ast_expr *check_rank(nst_parser *p, nst_ast_expr *e) {
     const char *unit = e->unit.name;
     nst_diag *m = nst_diag_add(p->diags, NST_D_QUANTITY_IN_RANK, e->span, "`%.*s` is a quantity, and a rank is a number",
                                (int)span_len(e->span), text_at(p, e->span));
+    if (strchr(unit, '/')) return NULL;
     nst_diag_help(p->diags, m, "for %.*s times %s write %.*s*%s", n, text_at(p, number), unit, n, text_at(p, number), unit);
     nst_diag_fix(p->diags, m, e->span, nst_arena_printf(p->arena, "%.*s*%s", n, text_at(p, number), unit));
-    if (strchr(unit, '/')) return NULL;
     nst_ast_expr *number_node = nst_build_number(p, number);
     return nst_build_binary(p, e->span, NST_OP_MUL, number_node, nst_build_name(p, e->unit.span, e->unit));
   }

@@ -75,7 +75,7 @@ static bool missing_close_brace(slip *s) {
   nst_diag *m = nst_diag_add(p->diags, NST_D_MISSING_CLOSE_BRACE, span_of(s, open), "this `{` is never closed");
   if (go_on > 0) nst_diag_label(p->diags, m, s->t->kind == NST_TOK_END ? behind(s, go_on - 1) : span_of(s, go_on),
                                 s->t->kind == NST_TOK_END ? "the file ends here" : "a `}` is expected before this");
-  if (open == b->open && go_on > 0) nst_diag_fix(p->diags, m, behind(s, go_on - 1), "\n}");
+  if (open == b->open && go_on > 0) nst_diag_fix(p->diags, m, behind(s, go_on - 1), " }");
   return true;
 }
 
@@ -94,6 +94,13 @@ static uint32_t open_bracket(const slip *s) {
   return NST_NONE;
 }
 
+/* Is the unexpected token one that shows a bracket before it to be unclosed? */
+static bool closes_early(const slip *s, int kind, int open) {
+  if (kind == '{' || kind == '}' || kind == ')' || kind == ']' || kind == NST_TOK_END || first_on_line(s, s->at)) return true;
+  if (open == '[' && (kind == '=' || kind == NST_TOK_ADD_ASSIGN)) return true;
+  return kind == ',' && !expects(s, ',');
+}
+
 static bool bracket(slip *s) {
   nst_parser *p = s->p;
   int kind = s->t->kind;
@@ -105,7 +112,7 @@ static bool bracket(slip *s) {
     if (p->early != NST_NONE) nst_diag_label(p->diags, m, span_of(s, p->early), "the block was closed here already");
     return true;
   }
-  if (open != NST_NONE && wants && (first_on_line(s, s->at) || kind == '{' || kind == '}' || kind == NST_TOK_END || kind == ')' || kind == ']')) {
+  if (open != NST_NONE && wants && closes_early(s, kind, token(s, open)->kind)) {
     char right = token(s, open)->kind == '(' ? ')' : ']';
     if ((kind == ')' || kind == ']') && kind != right) {
       nst_diag *m = nst_diag_add(p->diags, NST_D_STRAY_CLOSE, span_of(s, s->at), "this `%c` cannot close a `%c`", kind, token(s, open)->kind);
@@ -128,9 +135,11 @@ static bool bracket(slip *s) {
 
 static bool trailing_comma(slip *s) {
   int kind = s->t->kind;
-  if (!prev_is(s, ',') || (kind != ')' && kind != ']')) return false;
-  nst_diag *m = nst_diag_add(s->p->diags, NST_D_COMMA, span_of(s, s->at - 1), "a comma with nothing behind it");
-  nst_diag_fix(s->p->diags, m, span_of(s, s->at - 1), "");
+  uint32_t comma = s->at - 1;
+  if (s->at >= 2 && prev_is(s, NST_TOK_IN) && token(s, s->at - 2)->kind == ',') comma = s->at - 2; /* keep A, in L */
+  else if (!prev_is(s, ',') || (kind != ')' && kind != ']')) return false;
+  nst_diag *m = nst_diag_add(s->p->diags, NST_D_COMMA, span_of(s, comma), "a comma with nothing behind it");
+  nst_diag_fix(s->p->diags, m, span_of(s, comma), "");
   return true;
 }
 
@@ -180,6 +189,20 @@ static bool assign_for_equal(slip *s) {
   return true;
 }
 
+/* C = A B: the second value was taken for the next statement, and that goes wrong. */
+static bool missing_operator(slip *s) {
+  if (s->block != NST_BLOCK_WORKLOAD || !expects(s, NST_TOK_ADD_ASSIGN) || !prev_is(s, ']')) return false;
+  uint32_t i = s->at - 1;
+  for (int depth = 0; i > 0; i--) {
+    int kind = token(s, i)->kind;
+    if (kind == ']') depth++;
+    if (kind == '[' && --depth == 0) break;
+  }
+  if (i < 2 || !same_line(s, i - 2, i - 1)) return false;
+  nst_diag_add(s->p->diags, NST_D_SYNTAX, span_of(s, i - 1), "expected an operator before this value");
+  return true;
+}
+
 /* CAP KiB for CAP * 1 KiB, and a unit too far from its number. The unit may have been taken for
  * the name of the next item, and what came behind it is unexpected. */
 static bool lone_unit(slip *s) {
@@ -191,16 +214,21 @@ static bool lone_unit(slip *s) {
     return false;
   }
   if (k == 0 || !nst_scan_is_unit(text_of(s, k), (size_t)length_of(s, k))) return false;
-  int prev = token(s, k - 1)->kind;
+  int prev = token(s, k - 1)->kind, len = length_of(s, k);
+  if (k + 2 < s->p->tokens.len) { /* B/cycle */
+    int longer = (int)(token(s, k + 2)->end - token(s, k)->begin);
+    if (nst_scan_is_unit(text_of(s, k), (size_t)longer)) len = longer;
+  }
+  nst_span span = nst_parse_span(s->p, token(s, k)->begin, token(s, k)->begin + (uint32_t)len);
   nst_diags *d = s->p->diags;
   if (prev == NST_TOK_NUMBER) {
-    nst_diag *m = nst_diag_add(d, NST_D_LONE_UNIT, span_of(s, k), "the unit `%s` is too far from its number", token(s, k)->name);
+    nst_diag *m = nst_diag_add(d, NST_D_LONE_UNIT, span, "the unit `%.*s` is too far from its number", len, text_of(s, k));
     nst_diag_help(d, m, "at most one space stands between them, on the same line");
     nst_diag_fix(d, m, nst_parse_span(s->p, token(s, k - 1)->end, token(s, k)->begin), " ");
   } else if ((nst_token_is_name(prev) || prev == ')') && same_line(s, k - 1, k)) {
-    nst_diag *m = nst_diag_add(d, NST_D_LONE_UNIT, span_of(s, k), "a unit stands behind a number, not behind a name or a bracket");
-    nst_diag_help(d, m, "multiply by one %s: %.*s * 1 %s", token(s, k)->name, prev == ')' ? 3 : length_of(s, k - 1),
-                  prev == ')' ? "(…)" : text_of(s, k - 1), token(s, k)->name);
+    nst_diag *m = nst_diag_add(d, NST_D_LONE_UNIT, span, "a unit stands behind a number, not behind a name or a bracket");
+    nst_diag_help(d, m, "multiply: %.*s * 1 %.*s", prev == ')' ? 5 : length_of(s, k - 1), prev == ')' ? "(…)" : text_of(s, k - 1), len,
+                  text_of(s, k));
     nst_diag_fix(d, m, nst_parse_span(s->p, token(s, k - 1)->end, token(s, k)->begin), " * 1 ");
   } else {
     return false;
@@ -231,15 +259,34 @@ static bool number_form(slip *s) {
     return true;
   }
   if (prev && prev->kind == '.' && s->at >= 2 && token(s, s->at - 2)->kind == NST_TOK_NUMBER && prev->begin == token(s, s->at - 2)->end) {
-    nst_diag *m = nst_diag_add(s->p->diags, NST_D_BAD_NUMBER, nst_span_join(span_of(s, s->at - 2), span_of(s, s->at - 1)),
-                               "a number with nothing behind its point");
-    nst_diag_fix(s->p->diags, m, span_of(s, s->at - 1), ".0");
+    nst_diag_add(s->p->diags, NST_D_BAD_NUMBER, nst_span_join(span_of(s, s->at - 2), span_of(s, s->at)), "a number with a second point");
     return true;
   }
   return false;
 }
 
 /* ---- words ---- */
+
+/* `for m by` at the end of a line takes the keyword that starts the next line for a name. */
+static bool swallowed_keyword(slip *s) {
+  if (s->at < 2 || !prev_is_name(s) || !first_on_line(s, s->at - 1) || !nst_recover_starts_item(s->p, s->block, s->at - 1)) return false;
+  const nst_token *left = token(s, s->at - 2);
+  if (!nst_word_starts_item(s->block, token(s, s->at - 1)->kind)) return false;
+  if (left->kind == NST_TOK_NAME || left->kind == NST_TOK_NUMBER || left->kind == NST_TOK_QUANTITY || left->kind == NST_TOK_STRING ||
+      left->kind == ')' || left->kind == ']' || left->kind == '}' || left->kind == '{' || left->kind == ';') return false;
+  nst_diag *m = nst_diag_add(s->p->diags, NST_D_SYNTAX, span_of(s, s->at - 2), "nothing stands behind this `%.*s`", length_of(s, s->at - 2),
+                             text_of(s, s->at - 2));
+  nst_diag_label(s->p->diags, m, span_of(s, s->at - 1), "the next item starts here");
+  if (s->at - 1 > s->p->resynced || s->p->resynced == NST_NONE) s->p->resume = s->at - 1;
+  return true;
+}
+
+static bool set_in_braces(slip *s) {
+  if (s->t->kind != '{' || !prev_is(s, NST_TOK_IN) || !expects_value(s)) return false;
+  nst_diag *m = nst_diag_add(s->p->diags, NST_D_SET_FORM, span_of(s, s->at), "a set of values stands in square brackets");
+  nst_diag_help(s->p->diags, m, "as in [1, 2, 4]");
+  return true;
+}
 
 static bool loop_over_range(slip *s) {
   if (s->t->kind != NST_TOK_IN || s->at < 2 || token(s, s->at - 2)->kind != NST_TOK_FOR || s->block != NST_BLOCK_MAPPING) return false;
@@ -303,20 +350,25 @@ static uint32_t item_word(const slip *s) {
     case NST_BLOCK_WORKLOAD: case NST_BLOCK_HARDWARE: case NST_BLOCK_MODEL: case NST_BLOCK_VERIFY: case NST_BLOCK_SWEEP: break;
   }
   int needs = s->block == NST_BLOCK_WORKLOAD ? '[' : s->block == NST_BLOCK_VERIFY ? NST_TOK_EQ : s->block == NST_BLOCK_SWEEP ? NST_TOK_IN : '=';
-  bool item_start = prev && prev->kind == NST_TOK_NAME && expects(s, needs) && !expects_operator(s) && !expects_value(s);
+  bool item_start = prev && nst_token_is_name(prev->kind) && !nst_word_starts_item(s->block, prev->kind) && expects(s, needs) && !expects_operator(s) && !expects_value(s);
   bool after_keyword = s->at >= 2 && same_line(s, s->at - 2, s->at - 1) && nst_word_starts_item(s->block, token(s, s->at - 2)->kind);
   return item_start && !after_keyword ? s->at - 1 : NST_NONE;
 }
 
 static bool keyword(slip *s) {
   nst_parser *p = s->p;
+  if (s->block == NST_BLOCK_SWEEP && s->t->kind == NST_TOK_IN && s->at + 1 < p->tokens.len && token(s, s->at + 1)->kind == NST_TOK_IN) {
+    nst_diag *m = nst_diag_add(p->diags, NST_D_SWEPT_KEYWORD, span_of(s, s->at), "`in` cannot be the name of a swept parameter");
+    nst_diag_help(p->diags, m, "rename the parameter of the mapping");
+    return true;
+  }
   uint32_t i = item_word(s);
   if (i == NST_NONE) return false;
   const nst_token *w = token(s, i);
   nst_word_hint hint = nst_word_for(p->interner, s->block, w->kind, w->name);
   if (hint.kind) {
     nst_diag *m = nst_diag_add(p->diags, hint.misspelt ? NST_D_MISSPELT_KEYWORD : NST_D_FOREIGN_KEYWORD, span_of(s, i),
-                               "`%s` is no word that can stand %s", w->name, block_place(s->block));
+                               "unknown keyword `%s` %s", w->name, block_place(s->block));
     if (hint.misspelt) nst_diag_help(p->diags, m, "did you mean `%s`", nst_token_text(hint.kind));
     else nst_diag_help(p->diags, m, "%s", hint.help);
     nst_diag_fix(p->diags, m, span_of(s, i), nst_token_text(hint.kind));
@@ -363,6 +415,7 @@ static void expected_list(slip *s) {
   bool item = expects(s, s->block == NST_BLOCK_FILE ? NST_TOK_END : '}') && expects(s, ';') && items;
   if (value) add_phrase(&b, &last, "a value");
   if (operators) add_phrase(&b, &last, "an operator");
+  if (operators && item) items = "the next item";
   if (name && !value && !item) add_phrase(&b, &last, "a name");
   for (int i = 0; i < s->n; i++) {
     int kind = s->expected[i];
@@ -380,7 +433,11 @@ static void expected_list(slip *s) {
       add_phrase(&b, &last, nst_arena_printf(p->arena, "`%.*s`", quoted ? (int)len - 2 : (int)len, quoted ? text + 1 : text));
     }
   }
-  if (item) add_phrase(&b, &last, items);
+  if (item) {
+    const char *split = strstr(items, " or ");
+    if (split) add_phrase(&b, &last, nst_arena_strndup(p->arena, items, (size_t)(split - items)));
+    add_phrase(&b, &last, split ? split + 4 : items);
+  }
   const char *list = b.len ? nst_arena_printf(p->arena, "%s or %s", b.text, last) : last ? last : "something else";
   nst_buffer_fini(&b);
   if (s->t->kind == NST_TOK_END) {
@@ -437,9 +494,10 @@ void nst_message_syntax(nst_parser *p, const int *expected, int n) {
     return;
   }
   if (!scanner_spoke(&s)) {
-    bool said = missing_close_brace(&s) || comment_style(&s) || assign_for_equal(&s) || lone_unit(&s) || missing_times(&s) ||
-                number_form(&s) || trailing_comma(&s) || bracket(&s) || if_without_else(&s) || reserved_word(&s) ||
-                loop_over_range(&s) || missing_comma(&s) || keyword(&s);
+    bool said = missing_close_brace(&s) || comment_style(&s) || swallowed_keyword(&s) || lone_unit(&s) || missing_times(&s) || number_form(&s) ||
+                trailing_comma(&s) || bracket(&s) || assign_for_equal(&s) || if_without_else(&s) ||
+                reserved_word(&s) || loop_over_range(&s) || set_in_braces(&s) || missing_comma(&s) || keyword(&s) ||
+                missing_operator(&s);
     if (!said) expected_list(&s);
   }
   if (p->resume == NST_NONE) steer_to_block(&s);

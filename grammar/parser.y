@@ -391,7 +391,7 @@ titems_sweep
   ;
 titem_sweep
   : sweep_name IN set             { $$ = nst_build_in(p, @$, $sweep_name, $set); }
-  | WHERE condition               { $$ = nst_build_item(p, @$, NST_TITEM_WHERE, $condition); }
+  | WHERE condition               { $$ = nst_build_where(p, @$, @1, $condition); }
   | MINIMIZE exprs                { $$ = nst_build_goal(p, @$, @1, NST_TITEM_MINIMIZE, $exprs); }
   | MAXIMIZE exprs                { $$ = nst_build_goal(p, @$, @1, NST_TITEM_MAXIMIZE, $exprs); }
   | PARETO exprs                  { $$ = nst_build_goal(p, @$, @1, NST_TITEM_PARETO, $exprs); }

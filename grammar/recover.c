@@ -111,6 +111,10 @@ static uint32_t token_at(const nst_parser *p, uint32_t offset) {
 
 void nst_block_enter(nst_parser *p, nst_block_kind kind, nst_span brace) {
   bool missing = brace.begin == brace.end;
+  if (p->blocks.len >= NST_PARSE_MAX_BLOCKS) {
+    nst_message_too_deep(p, brace);
+    p->stop = true;
+  }
   if (!p->blocks.len) p->suspect = p->early = NST_NONE;
   uint32_t open = token_at(p, missing && brace.begin ? brace.begin - 1 : brace.begin);
   *nst_vec_push(p->arena, &p->blocks) = (nst_block){kind, open, missing};
@@ -121,7 +125,10 @@ void nst_block_leave(nst_parser *p, nst_span brace) {
   if (brace.begin == brace.end) return;
   uint32_t close = token_at(p, brace.begin);
   const nst_token *o = &p->tokens.items[b->open], *c = &p->tokens.items[close];
-  if (c->line_first != close) return;
+  if (c->line_first != close) {
+    if (c->line_first != o->line_first && p->early == NST_NONE) p->early = close;
+    return;
+  }
   if (c->indent < o->indent && p->suspect == NST_NONE && !b->missing) p->suspect = b->open;
   if (c->indent > o->indent && p->early == NST_NONE) p->early = close;
 }

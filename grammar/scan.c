@@ -264,10 +264,19 @@ uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len) {
   return n;
 }
 
+void nst_scan_open_number(nst_parser *p, uint32_t begin, uint32_t len) {
+  nst_diag *m = bad(p, NST_D_BAD_NUMBER, begin, len, "a number with nothing behind its point");
+  nst_diag_fix(p->diags, m, nst_parse_span(p, begin + len, begin + len), "0");
+  nst_scan_token(p, NST_TOK_NUMBER, begin, len - 1);
+}
+
 /* ---- the rest ---- */
 
 void nst_scan_string(nst_parser *p, uint32_t begin, uint32_t len, bool closed) {
-  if (!closed) {
+  if (*at(p, begin) == '\'') {
+    nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, len, "texts stand between double quotation marks");
+    nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + len), nst_arena_printf(p->arena, "\"%.*s\"", (int)len - 2, at(p, begin) + 1));
+  } else if (!closed) {
     nst_diag *m = bad(p, NST_D_UNCLOSED_STRING, begin, len, "this text has no closing quotation mark on its line");
     nst_diag_fix(p->diags, m, nst_parse_span(p, begin + len, begin + len), "\"");
   }
@@ -282,16 +291,6 @@ uint32_t nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len) {
                                                                : "a comment that never ends");
     nst_diag_help(p->diags, m, "there are no `/* … */` comments; begin each line with `#`");
     return len;
-  }
-  if (s[0] == '\'') {
-    nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, 1, "texts stand between double quotation marks");
-    const char *close = memchr(s + 1, '\'', p->source->len - begin - 1);
-    size_t n = close ? (size_t)(close - s) + 1 : 1;
-    if (close && n < 200 && !memchr(s, '\n', n)) {
-      nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + (uint32_t)n),
-                   nst_arena_printf(p->arena, "\"%.*s\"", (int)n - 2, s + 1));
-    }
-    return 1;
   }
   unsigned char c = (unsigned char)s[0];
   *nst_vec_push(p->arena, &p->bad) = begin;

@@ -61,6 +61,8 @@ typedef struct nst_parser {
   uint32_t early;    /* token index of a '}' that stood further right than its '{' */
 } nst_parser;
 
+enum { NST_PARSE_MAX_BLOCKS = 400 }; /* one inside the other, so that a walk may recurse */
+
 /* scan.c */
 void nst_scan_init(nst_parser *p);
 bool nst_scan_all(nst_parser *p); /* false: not text, already reported */
@@ -69,6 +71,7 @@ bool nst_scan_is_unit(const char *text, size_t len); /* "KiB"; "B/cycle" */
 /* for the rules of lexer.l; each returns how many bytes it used */
 uint32_t nst_scan_word(nst_parser *p, uint32_t begin, uint32_t len);
 uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len);
+void nst_scan_open_number(nst_parser *p, uint32_t begin, uint32_t len); /* `5.` */
 uint32_t nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len);
 void nst_scan_token(nst_parser *p, int kind, uint32_t begin, uint32_t len);
 void nst_scan_comment(nst_parser *p, uint32_t begin, uint32_t len);
