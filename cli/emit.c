@@ -35,10 +35,15 @@ int cli_emit(const cli_args *args) {
     }
     cli_diagnostics(args, nestor_program_diagnostics(program), false);
     if (nestor_program_status(program) != NESTOR_OK) code = cli_worse(code, CLI_PROGRAM);
-    else if (nestor_program_emit(program, stage, out) != NESTOR_OK) {
-      cli_say("%s: the stage %s is not to be had: the code generator is not installed",
-              cli_display_name(rest.files[i]), stage);
-      code = cli_worse(code, CLI_PROGRAM);
+    else {
+      nestor_buffer *text = nestor_buffer_new();
+      const nestor_status status = nestor_program_emit(program, stage, text);
+      if (status == NESTOR_OK) nestor_buffer_append(out, nestor_buffer_data(text), nestor_buffer_size(text));
+      else {
+        cli_say("%s: no stage %s: %s", cli_display_name(rest.files[i]), stage, nestor_buffer_data(text));
+        code = cli_worse(code, CLI_PROGRAM);
+      }
+      nestor_buffer_free(text);
     }
     nestor_program_free(program);
   }

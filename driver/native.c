@@ -1,8 +1,8 @@
 /* The JIT behind one evaluation: a session with the code generator, a kernel,
  * and a scratch. Made when the engine is first asked for; nothing of it is
  * touched by commands that do not. */
-#include "driver/internal.h"
 #include "backend/kernel.h"
+#include "driver/emit.h"
 #include "ir/plan.h"
 
 #include <stdlib.h>
@@ -59,4 +59,22 @@ nst_native_status nst_native_count(nst_native *n, const nst_value *params, nst_c
     case NST_KERNEL_DEOPT: return NST_NATIVE_ASK;
   }
   return NST_NATIVE_ASK;
+}
+
+nestor_status nst_emit_llvm(const nestor_program *program, nst_buffer *out) {
+  const int n = program->ir->nmappings;
+  nst_arena *arena = nst_arena_new();
+  const nst_ir_mapping **mappings = NST_NEW_ARRAY(arena, n, const nst_ir_mapping *);
+  const nst_plan **plans = NST_NEW_ARRAY(arena, n, const nst_plan *);
+  for (int i = 0; i < n; i++) {
+    mappings[i] = program->ir->mappings[i];
+    plans[i] = nst_plan_make(arena, mappings[i]);
+  }
+  nst_jit *jit;
+  nst_jit_status status = nst_jit_new(&jit, program->settings.code_generator, out);
+  if (status == NST_JIT_OK)
+    status = nst_kernels_emit_llvm(out, n, mappings, plans, (nst_kernel_options){.jit = jit, .level = NST_JIT_O2}, out);
+  nst_jit_free(jit);
+  nst_arena_free(arena);
+  return status == NST_JIT_OK ? NESTOR_OK : status == NST_JIT_MISSING ? NESTOR_UNAVAILABLE : NESTOR_ERROR;
 }

@@ -183,7 +183,8 @@ NESTOR_API bool nestor_program_param(const nestor_program *program, size_t mappi
 /* The text in its one true layout, comments kept. NESTOR_ERROR where it does not parse; *out then untouched. */
 NESTOR_API nestor_status nestor_program_format(const nestor_program *program, nestor_buffer *out);
 /* A stage of the compiler as text: "ast", "ir", "expr" (the counters as formulas
- * over columns) or "llvm" (the code of the kernels). NESTOR_USAGE: unknown stage. */
+ * over columns) or "llvm" (the code of the kernels). NESTOR_USAGE: unknown stage.
+ * NESTOR_UNAVAILABLE: no code generator; what is appended is the reason. */
 NESTOR_API nestor_status nestor_program_emit(const nestor_program *program, const char *stage, nestor_buffer *out);
 
 /* ---- evaluating one mapping ---------------------------------------------- */
