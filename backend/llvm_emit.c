@@ -95,7 +95,9 @@ static LLVMValueRef emit_load(function_emitter *f, int array, LLVMValueRef eleme
     f->arrays[array] = LLVMBuildLoad2(e->builder, e->ptr, place, "");
   }
   LLVMValueRef place = LLVMBuildInBoundsGEP2(e->builder, e->i64, f->arrays[array], &element, 1, "");
-  return LLVMBuildLoad2(e->builder, e->i64, place, "");
+  LLVMValueRef load = LLVMBuildLoad2(e->builder, e->i64, place, "");
+  LLVMSetAlignment(load, sizeof(int64_t));
+  return load;
 }
 
 /* ADD, SUB or MUL: the result of its overflow test where that stands just before it. */
@@ -194,7 +196,7 @@ static void emit_function(emitter *e, const nst_code *code, const char *prefix) 
   for (int i = 0; i < code->nstores; i++) {
     LLVMValueRef at = LLVMConstInt(e->i64, (unsigned long long)code->stores[i].slot, 0);
     LLVMValueRef place = LLVMBuildInBoundsGEP2(e->builder, e->i64, LLVMGetParam(function, 2), &at, 1, "");
-    LLVMBuildStore(e->builder, f.values[code->stores[i].value], place);
+    LLVMSetAlignment(LLVMBuildStore(e->builder, f.values[code->stores[i].value], place), sizeof(int64_t));
   }
   LLVMBuildRet(e->builder, f.values[code->status]);
   nst_arena_free(work);
