@@ -1,6 +1,6 @@
 /* Which groups share a key, and what is left to multiply.
  *
- * An input of a group is, after lowering, a constant or the value of an
+ * An input of a group is, after code generation, a constant or the value of an
  * instruction, and equal instructions are one: so groups of different tensors
  * that depend on the same tiles are found by comparing ids. Groups without any
  * varying input are counted here and become constants. Sets of inputs that lie
@@ -14,7 +14,7 @@
  * v*(a + b)), the row with the fewest different values first, and the code
  * finds what several counters have in common. */
 #include "backend/formulas.h"
-#include "backend/lower.h"
+#include "backend/codegen.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ typedef struct {
   nst_arena *arena;
   nst_kernel_code *out;
   const nst_plan *plan;
-  nst_lowered_nest nest;
+  nst_cg_nest nest;
   key_set *cell_keys, *row_keys;
   int *cell_of_group;      /* -1: constant */
   int *first_of_group;     /* its first column in its cell */
@@ -54,7 +54,7 @@ static int compare_ids(const void *a, const void *b) {
 static key_set key_of_group(const maker *k, const nst_plan_group *g) {
   key_set s = {NST_NEW_ARRAY(k->arena, g->ninputs, nst_id), 0};
   for (int i = 0; i < g->ninputs; i++) {
-    nst_id id = nst_lowered_input(&k->nest, g->inputs[i]);
+    nst_id id = nst_cg_input(&k->nest, g->inputs[i]);
     if (!nst_code_is_const(&k->out->prologue, id)) s.ids[s.n++] = id;
   }
   qsort(s.ids, (size_t)s.n, sizeof *s.ids, compare_ids);
@@ -82,7 +82,7 @@ static bool within(key_set small, key_set large) {
 /* Counts a group whose inputs are all constants. */
 static bool count_constant(maker *k, const nst_plan_group *g, nst_group_scratch *scratch) {
   int64_t *in = NST_NEW_ARRAY(k->arena, g->ninputs, int64_t);
-  for (int i = 0; i < g->ninputs; i++) in[i] = k->out->prologue.insts[nst_lowered_input(&k->nest, g->inputs[i])].imm;
+  for (int i = 0; i < g->ninputs; i++) in[i] = k->out->prologue.insts[nst_cg_input(&k->nest, g->inputs[i])].imm;
   return nst_group_count(g->group, in, k->constant + g->first, scratch) == NST_GROUP_OK;
 }
 
@@ -102,7 +102,7 @@ static void add_group(maker *k, int group, key_set s) {
   int *words = NST_NEW_ARRAY(k->arena, g->ninputs, int);
   int64_t *constants = NST_NEW_ARRAY(k->arena, g->ninputs, int64_t);
   for (int i = 0; i < g->ninputs; i++) {
-    nst_id id = nst_lowered_input(&k->nest, g->inputs[i]);
+    nst_id id = nst_cg_input(&k->nest, g->inputs[i]);
     words[i] = place_in(k->cell_keys[at], id);
     if (words[i] < 0) constants[i] = k->out->prologue.insts[id].imm;
   }
@@ -330,7 +330,7 @@ void nst_kernel_code_make(nst_kernel_code *out, nst_arena *arena, const char *na
   nst_code_init(&out->prologue, arena, nst_arena_printf(arena, "%s.prologue", name));
   nst_code_init(&out->formulas, arena, nst_arena_printf(arena, "%s.formulas", name));
   maker k = {.arena = arena, .out = out, .plan = plan};
-  nst_lower_nest(&k.nest, &out->prologue, m);
+  nst_cg_nest_make(&k.nest, &out->prologue, m);
   if (nst_code_is_truth(&out->prologue, k.nest.ok, false)) out->never = true;
   /* Nothing can be said of the constants of a mapping that is never legal. */
   if (!out->never && !nst_code_is_truth(&out->prologue, k.nest.feasible, false) && !make_cells(&k)) out->never = true;

@@ -4,7 +4,7 @@
 #include "test.h"
 
 #include "backend/jit.h"
-#include "backend/lower.h"
+#include "backend/codegen.h"
 #include <stdio.h>
 
 enum { PARAMS = 3, VALUES = 2, TREES = 100, UNITS = 30, VECTORS = 60 };
@@ -142,17 +142,17 @@ typedef struct {
 } subject;
 
 /* out: whole, ok, integral, at least zero, above zero; a KNOWN value reports as whole where it is. */
-static void lower_subject(subject *t, nst_arena *arena, int number) {
+static void generate_subject(subject *t, nst_arena *arena, int number) {
   nst_code_init(&t->code, arena, nst_arena_printf(arena, "tree%d", number));
   nst_code *c = &t->code;
-  nst_lowering l;
-  nst_lowering_init(&l, c, &t->scope);
-  nst_lowered v = nst_lower_expr(&l, t->e);
+  nst_cg l;
+  nst_cg_init(&l, c, &t->scope);
+  nst_cg_value v = nst_cg_expr(&l, t->e);
   nst_id yes = nst_code_truth(c, true), one = nst_code_const(c, 1), zero = nst_code_const(c, 0);
   nst_id ok = yes, integral = yes, sign_ok = yes, strict_ok = yes;
   for (int i = 0; i < t->scope.nvalues; i++) ok = nst_code_op(c, NST_OP_AND, ok, l.values[i].ok);
-  nst_id whole = nst_lowered_integer(&l, &v, &ok, &integral);
-  nst_id natural = nst_lowered_sign(&l, &v, false, &sign_ok), positive = nst_lowered_sign(&l, &v, true, &strict_ok);
+  nst_id whole = nst_cg_integer(&l, &v, &ok, &integral);
+  nst_id natural = nst_cg_sign(&l, &v, false, &sign_ok), positive = nst_cg_sign(&l, &v, true, &strict_ok);
   nst_code_store(c, 0, whole);
   nst_code_store(c, 1, nst_code_select(c, ok, one, zero));
   nst_code_store(c, 2, nst_code_select(c, integral, one, zero));
@@ -214,7 +214,7 @@ static void native_expressions_agree_with_exact_ones(void **state) {
       t->scope.values = NST_NEW_ARRAY(s.arena, VALUES, nst_ir_value);
       for (int v = 0; v < t->scope.nvalues; v++) t->scope.values[v].value = random_number(&s, below(&s, 3), v);
       t->e = random_number(&s, below(&s, 5), t->scope.nvalues);
-      lower_subject(t, s.arena, i);
+      generate_subject(t, s.arena, i);
       codes[i] = t->code;
     }
     nst_jit_unit *unit = NULL;

@@ -1,6 +1,6 @@
 /* Value expressions to straight-line code.
  *
- * Lowering goes bottom up. A subtree without parameters stays unevaluated until
+ * The walk goes bottom up. A subtree without parameters stays unevaluated until
  * something that has parameters needs it: so each is evaluated once, exactly,
  * and a failing one in a branch that is never taken does no harm. Everything
  * else becomes a fraction num/den, not reduced (integers have the constant 1
@@ -9,42 +9,42 @@
  *
  * Invariants: den is at least 1 whatever the parameters, so that nothing can
  * trap; `ok` implies that nst_expr_eval succeeds with the same value. */
-#include "backend/lower.h"
+#include "backend/codegen.h"
 
-static nst_id op(nst_lowering *l, nst_op o, nst_id a, nst_id b) { return nst_code_op(l->code, o, a, b); }
-static nst_id constant(nst_lowering *l, int64_t v) { return nst_code_const(l->code, v); }
-static nst_id both(nst_lowering *l, nst_id a, nst_id b) { return op(l, NST_OP_AND, a, b); }
-static nst_id negate(nst_lowering *l, nst_id a, nst_id *ok) {
+static nst_id op(nst_cg *l, nst_op o, nst_id a, nst_id b) { return nst_code_op(l->code, o, a, b); }
+static nst_id constant(nst_cg *l, int64_t v) { return nst_code_const(l->code, v); }
+static nst_id both(nst_cg *l, nst_id a, nst_id b) { return op(l, NST_OP_AND, a, b); }
+static nst_id negate(nst_cg *l, nst_id a, nst_id *ok) {
   return nst_code_checked(l->code, NST_OP_SUB, constant(l, 0), a, ok);
 }
-static nst_id times(nst_lowering *l, nst_id a, nst_id b, nst_id *ok) {
+static nst_id times(nst_cg *l, nst_id a, nst_id b, nst_id *ok) {
   return nst_code_checked(l->code, NST_OP_MUL, a, b, ok);
 }
 /* 1 or more: what a divisor has to be. */
-static nst_id at_least_one(nst_lowering *l, nst_id a) { return op(l, NST_OP_MAX, a, constant(l, 1)); }
+static nst_id at_least_one(nst_cg *l, nst_id a) { return op(l, NST_OP_MAX, a, constant(l, 1)); }
 
-static nst_lowered nothing(nst_lowering *l) {
-  return (nst_lowered){.kind = NST_LOWERED_NOTHING, .num = constant(l, 0), .den = constant(l, 1), .ok = nst_code_truth(l->code, false)};
+static nst_cg_value nothing(nst_cg *l) {
+  return (nst_cg_value){.kind = NST_CG_NOTHING, .num = constant(l, 0), .den = constant(l, 1), .ok = nst_code_truth(l->code, false)};
 }
 
-static nst_lowered number(nst_id num, nst_id den, nst_id ok) {
-  return (nst_lowered){.kind = NST_LOWERED_NUMBER, .num = num, .den = den, .ok = ok};
+static nst_cg_value number(nst_id num, nst_id den, nst_id ok) {
+  return (nst_cg_value){.kind = NST_CG_NUMBER, .num = num, .den = den, .ok = ok};
 }
 
-static nst_lowered whole(nst_lowering *l, nst_id num, nst_id ok) { return number(num, constant(l, 1), ok); }
+static nst_cg_value whole(nst_cg *l, nst_id num, nst_id ok) { return number(num, constant(l, 1), ok); }
 
-static nst_lowered truth(nst_id num, nst_id ok) { return (nst_lowered){.kind = NST_LOWERED_TRUTH, .num = num, .den = -1, .ok = ok}; }
+static nst_cg_value truth(nst_id num, nst_id ok) { return (nst_cg_value){.kind = NST_CG_TRUTH, .num = num, .den = -1, .ok = ok}; }
 
-static nst_lowered known(nst_lowering *l, const nst_value *v) {
-  return (nst_lowered){.kind = NST_LOWERED_KNOWN, .value = *v, .num = constant(l, 0), .den = constant(l, 1),
+static nst_cg_value known(nst_cg *l, const nst_value *v) {
+  return (nst_cg_value){.kind = NST_CG_KNOWN, .value = *v, .num = constant(l, 0), .den = constant(l, 1),
                        .ok = nst_code_truth(l->code, true)};
 }
 
 enum { FUEL = 1 << 24 };
 
 /* Evaluates what is FREE. */
-static nst_lowered force(nst_lowering *l, nst_lowered v) {
-  if (v.kind != NST_LOWERED_FREE) return v;
+static nst_cg_value force(nst_cg *l, nst_cg_value v) {
+  if (v.kind != NST_CG_FREE) return v;
   uint64_t fuel = FUEL;
   nst_eval_env env = {.values = l->known, .fuel = &fuel};
   nst_value value;
@@ -54,28 +54,28 @@ static nst_lowered force(nst_lowering *l, nst_lowered v) {
 static bool fits(nst_i128 v) { return v == (int64_t)v; }
 
 /* As a fraction in registers; doubles and wide constants have none. */
-static nst_lowered as_number(nst_lowering *l, nst_lowered v) {
+static nst_cg_value as_number(nst_cg *l, nst_cg_value v) {
   v = force(l, v);
-  if (v.kind == NST_LOWERED_NUMBER) return v;
-  if (v.kind != NST_LOWERED_KNOWN || v.value.kind != NST_VALUE_RAT || !fits(v.value.rat.num) || !fits(v.value.rat.den)) return nothing(l);
+  if (v.kind == NST_CG_NUMBER) return v;
+  if (v.kind != NST_CG_KNOWN || v.value.kind != NST_VALUE_RAT || !fits(v.value.rat.num) || !fits(v.value.rat.den)) return nothing(l);
   return number(constant(l, (int64_t)v.value.rat.num), constant(l, (int64_t)v.value.rat.den), v.ok);
 }
 
-static nst_lowered as_truth(nst_lowering *l, nst_lowered v) {
+static nst_cg_value as_truth(nst_cg *l, nst_cg_value v) {
   v = force(l, v);
-  if (v.kind == NST_LOWERED_TRUTH) return v;
-  if (v.kind != NST_LOWERED_KNOWN || v.value.kind != NST_VALUE_BOOL) return truth(nst_code_truth(l->code, false), nst_code_truth(l->code, false));
+  if (v.kind == NST_CG_TRUTH) return v;
+  if (v.kind != NST_CG_KNOWN || v.value.kind != NST_VALUE_BOOL) return truth(nst_code_truth(l->code, false), nst_code_truth(l->code, false));
   return truth(nst_code_truth(l->code, v.value.truth), v.ok);
 }
 
-static bool is_truth(const nst_lowered *v) {
-  return v->kind == NST_LOWERED_TRUTH || (v->kind == NST_LOWERED_KNOWN && v->value.kind == NST_VALUE_BOOL);
+static bool is_truth(const nst_cg_value *v) {
+  return v->kind == NST_CG_TRUTH || (v->kind == NST_CG_KNOWN && v->value.kind == NST_VALUE_BOOL);
 }
 
 /* ---- arithmetic on fractions ---- */
 
 /* Makes the denominators equal. */
-static void common(nst_lowering *l, nst_lowered *a, nst_lowered *b, nst_id *ok) {
+static void common(nst_cg *l, nst_cg_value *a, nst_cg_value *b, nst_id *ok) {
   if (a->den == b->den) return;
   nst_id den = times(l, a->den, b->den, ok);
   a->num = times(l, a->num, b->den, ok);
@@ -84,7 +84,7 @@ static void common(nst_lowering *l, nst_lowered *a, nst_lowered *b, nst_id *ok) 
 }
 
 /* The fraction num/den with its sign moved up; den != 0 is part of ok. */
-static nst_lowered ratio(nst_lowering *l, nst_id num, nst_id den, nst_id ok) {
+static nst_cg_value ratio(nst_cg *l, nst_id num, nst_id den, nst_id ok) {
   nst_id zero = constant(l, 0), negative = op(l, NST_OP_LT, den, zero);
   nst_id fine = nst_code_truth(l->code, true);
   nst_id up = nst_code_select(l->code, negative, negate(l, num, &fine), num);
@@ -94,50 +94,50 @@ static nst_lowered ratio(nst_lowering *l, nst_id num, nst_id den, nst_id ok) {
   return number(up, at_least_one(l, down), ok);
 }
 
-static nst_lowered quotient(nst_lowering *l, nst_lowered a, nst_lowered b) {
+static nst_cg_value quotient(nst_cg *l, nst_cg_value a, nst_cg_value b) {
   nst_id ok = both(l, a.ok, b.ok);
   nst_id num = times(l, a.num, b.den, &ok), den = times(l, a.den, b.num, &ok);
   return ratio(l, num, den, ok);
 }
 
-static nst_lowered floor_of(nst_lowering *l, nst_lowered a) { return whole(l, op(l, NST_OP_DIV, a.num, a.den), a.ok); }
+static nst_cg_value floor_of(nst_cg *l, nst_cg_value a) { return whole(l, op(l, NST_OP_DIV, a.num, a.den), a.ok); }
 
-static nst_lowered ceil_of(nst_lowering *l, nst_lowered a) {
+static nst_cg_value ceil_of(nst_cg *l, nst_cg_value a) {
   nst_id rest = op(l, NST_OP_MOD, a.num, a.den), zero = constant(l, 0);
   nst_id up = nst_code_select(l->code, op(l, NST_OP_EQ, rest, zero), zero, constant(l, 1));
   return whole(l, op(l, NST_OP_ADD, op(l, NST_OP_DIV, a.num, a.den), up), a.ok); /* never overflows: den = 1 adds 0 */
 }
 
-static nst_lowered sum_of(nst_lowering *l, nst_op o, nst_lowered a, nst_lowered b) {
+static nst_cg_value sum_of(nst_cg *l, nst_op o, nst_cg_value a, nst_cg_value b) {
   nst_id ok = both(l, a.ok, b.ok);
   common(l, &a, &b, &ok);
   nst_id num = nst_code_checked(l->code, o, a.num, b.num, &ok);
   return number(num, a.den, ok);
 }
 
-static nst_lowered product(nst_lowering *l, nst_lowered a, nst_lowered b) {
+static nst_cg_value product(nst_cg *l, nst_cg_value a, nst_cg_value b) {
   nst_id ok = both(l, a.ok, b.ok);
   nst_id num = times(l, a.num, b.num, &ok), den = times(l, a.den, b.den, &ok);
   return number(num, at_least_one(l, den), ok);
 }
 
-static nst_lowered modulo(nst_lowering *l, nst_lowered a, nst_lowered b) {
+static nst_cg_value modulo(nst_cg *l, nst_cg_value a, nst_cg_value b) {
   bool integers = nst_code_is(l->code, a.den, 1) && nst_code_is(l->code, b.den, 1);
   if (integers && nst_code_is_const(l->code, b.num) && l->code->insts[b.num].imm > 0)
     return whole(l, op(l, NST_OP_MOD, a.num, b.num), both(l, a.ok, b.ok));
   return sum_of(l, NST_OP_SUB, a, product(l, b, floor_of(l, quotient(l, a, b))));
 }
 
-static nst_lowered absolute(nst_lowering *l, nst_lowered a) {
+static nst_cg_value absolute(nst_cg *l, nst_cg_value a) {
   nst_id negative = op(l, NST_OP_LT, a.num, constant(l, 0)), ok = nst_code_truth(l->code, true);
   nst_id turned = negate(l, a.num, &ok);
   return number(nst_code_select(l->code, negative, turned, a.num), a.den, both(l, a.ok, ok));
 }
 
-static nst_lowered greatest_divisor(nst_lowering *l, nst_lowered a, nst_lowered b) {
+static nst_cg_value greatest_divisor(nst_cg *l, nst_cg_value a, nst_cg_value b) {
   nst_id ok = nst_code_truth(l->code, true), integral = ok;
-  nst_lowered x = absolute(l, a), y = absolute(l, b);
-  nst_id m = nst_lowered_integer(l, &x, &ok, &integral), n = nst_lowered_integer(l, &y, &ok, &integral);
+  nst_cg_value x = absolute(l, a), y = absolute(l, b);
+  nst_id m = nst_cg_integer(l, &x, &ok, &integral), n = nst_cg_integer(l, &y, &ok, &integral);
   nst_id zero = constant(l, 0);
   m = op(l, NST_OP_MAX, m, zero); /* the most negative number stays negative, and is not ok */
   n = op(l, NST_OP_MAX, n, zero);
@@ -145,18 +145,18 @@ static nst_lowered greatest_divisor(nst_lowering *l, nst_lowered a, nst_lowered 
 }
 
 /* a to a whole exponent in 0 .. 63: six squarings at most, each used only where the exponent has its bit. */
-static nst_lowered power(nst_lowering *l, nst_lowered a, nst_lowered b) {
+static nst_cg_value power(nst_cg *l, nst_cg_value a, nst_cg_value b) {
   nst_id ok = both(l, a.ok, b.ok), integral = nst_code_truth(l->code, true);
-  nst_id n = nst_lowered_integer(l, &b, &ok, &integral), zero = constant(l, 0), two = constant(l, 2);
+  nst_id n = nst_cg_integer(l, &b, &ok, &integral), zero = constant(l, 0), two = constant(l, 2);
   ok = both(l, ok, integral);
   ok = both(l, ok, nst_code_not(l->code, op(l, NST_OP_LT, n, zero)));
   ok = both(l, ok, op(l, NST_OP_LT, n, constant(l, 64)));
   n = op(l, NST_OP_MIN, op(l, NST_OP_MAX, n, zero), constant(l, 63));
-  nst_lowered result = whole(l, constant(l, 1), nst_code_truth(l->code, true));
-  nst_lowered square = number(a.num, a.den, result.ok);
+  nst_cg_value result = whole(l, constant(l, 1), nst_code_truth(l->code, true));
+  nst_cg_value square = number(a.num, a.den, result.ok);
   for (int bit = 0; bit < 6 && !nst_code_is(l->code, n, 0); bit++) {
     nst_id has = op(l, NST_OP_EQ, op(l, NST_OP_MOD, n, two), constant(l, 1));
-    nst_lowered more = product(l, result, square);
+    nst_cg_value more = product(l, result, square);
     result.num = nst_code_select(l->code, has, more.num, result.num);
     result.den = nst_code_select(l->code, has, more.den, result.den);
     result.ok = nst_code_select(l->code, has, more.ok, result.ok);
@@ -167,7 +167,7 @@ static nst_lowered power(nst_lowering *l, nst_lowered a, nst_lowered b) {
   return result;
 }
 
-static nst_lowered binary(nst_lowering *l, nst_expr_kind kind, nst_lowered a, nst_lowered b) {
+static nst_cg_value binary(nst_cg *l, nst_expr_kind kind, nst_cg_value a, nst_cg_value b) {
   switch ((int)kind) {
   case NST_X_ADD: return sum_of(l, NST_OP_ADD, a, b);
   case NST_X_SUB: return sum_of(l, NST_OP_SUB, a, b);
@@ -186,7 +186,7 @@ static nst_lowered binary(nst_lowering *l, nst_expr_kind kind, nst_lowered a, ns
   }
 }
 
-static nst_lowered comparison(nst_lowering *l, nst_expr_kind kind, nst_lowered a, nst_lowered b) {
+static nst_cg_value comparison(nst_cg *l, nst_expr_kind kind, nst_cg_value a, nst_cg_value b) {
   nst_id ok = both(l, a.ok, b.ok), result;
   if (is_truth(&a) && is_truth(&b)) { /* only == and != */
     a = as_truth(l, a);
@@ -211,17 +211,17 @@ static nst_lowered comparison(nst_lowering *l, nst_expr_kind kind, nst_lowered a
 
 /* ---- the walk ---- */
 
-static bool has_param(const nst_lowering *l, const nst_expr *e) {
+static bool has_param(const nst_cg *l, const nst_expr *e) {
   if (!e) return false;
   if (e->kind == NST_X_PARAM) return true;
-  if (e->kind == NST_X_VALUE) return l->values[e->index].kind != NST_LOWERED_KNOWN;
+  if (e->kind == NST_X_VALUE) return l->values[e->index].kind != NST_CG_KNOWN;
   return has_param(l, e->a) || has_param(l, e->b) || has_param(l, e->c);
 }
 
-static nst_lowered lower(nst_lowering *l, const nst_expr *e);
+static nst_cg_value generate(nst_cg *l, const nst_expr *e);
 
 /* Where the left side decides, the right side need not have a value. */
-static nst_lowered logic(nst_lowering *l, bool conjunction, nst_lowered a, nst_lowered b) {
+static nst_cg_value logic(nst_cg *l, bool conjunction, nst_cg_value a, nst_cg_value b) {
   a = as_truth(l, a);
   if (nst_code_is_truth(l->code, a.num, !conjunction)) return a;
   b = as_truth(l, b);
@@ -230,7 +230,7 @@ static nst_lowered logic(nst_lowering *l, bool conjunction, nst_lowered a, nst_l
   return truth(op(l, conjunction ? NST_OP_AND : NST_OP_OR, a.num, b.num), ok);
 }
 
-static nst_lowered choice(nst_lowering *l, nst_lowered c, nst_lowered a, nst_lowered b) {
+static nst_cg_value choice(nst_cg *l, nst_cg_value c, nst_cg_value a, nst_cg_value b) {
   c = as_truth(l, c);
   bool decided = nst_code_is_truth(l->code, c.ok, true) && l->code->insts[c.num].op == NST_OP_TRUTH;
   if (decided) return force(l, l->code->insts[c.num].imm ? a : b);
@@ -247,7 +247,7 @@ static nst_lowered choice(nst_lowering *l, nst_lowered c, nst_lowered a, nst_low
                 both(l, c.ok, nst_code_select(l->code, c.num, a.ok, b.ok)));
 }
 
-static nst_lowered lower_varying(nst_lowering *l, const nst_expr *e, nst_lowered a, nst_lowered b, nst_lowered c) {
+static nst_cg_value generate_varying(nst_cg *l, const nst_expr *e, nst_cg_value a, nst_cg_value b, nst_cg_value c) {
   switch (e->kind) {
   case NST_X_ADD: case NST_X_SUB: case NST_X_MUL: case NST_X_DIV: case NST_X_FLOORDIV: case NST_X_MOD: case NST_X_POW:
   case NST_X_MIN: case NST_X_MAX: case NST_X_CEILDIV: case NST_X_GCD:
@@ -274,12 +274,12 @@ static nst_lowered lower_varying(nst_lowering *l, const nst_expr *e, nst_lowered
   return nothing(l);
 }
 
-static nst_lowered lower(nst_lowering *l, const nst_expr *e) {
-  nst_lowered unevaluated = {.kind = NST_LOWERED_FREE, .free = e};
+static nst_cg_value generate(nst_cg *l, const nst_expr *e) {
+  nst_cg_value unevaluated = {.kind = NST_CG_FREE, .free = e};
   switch (e->kind) {
   case NST_X_CONST: case NST_X_BOOL: return unevaluated;
   case NST_X_PARAM: return whole(l, nst_code_load_point(l->code, e->index), nst_code_truth(l->code, true));
-  case NST_X_VALUE: return l->values[e->index].kind == NST_LOWERED_KNOWN ? unevaluated : l->values[e->index];
+  case NST_X_VALUE: return l->values[e->index].kind == NST_CG_KNOWN ? unevaluated : l->values[e->index];
   case NST_X_SUM: return has_param(l, e) ? nothing(l) : unevaluated;
   case NST_X_INDEX: case NST_X_METRIC: return nothing(l);
   case NST_X_ADD: case NST_X_SUB: case NST_X_MUL: case NST_X_DIV: case NST_X_FLOORDIV: case NST_X_MOD: case NST_X_POW:
@@ -287,30 +287,30 @@ static nst_lowered lower(nst_lowering *l, const nst_expr *e) {
   case NST_X_FLOOR: case NST_X_LOG2: case NST_X_SQRT: case NST_X_EQ: case NST_X_NE: case NST_X_LT: case NST_X_LE:
   case NST_X_GT: case NST_X_GE: case NST_X_AND: case NST_X_OR: case NST_X_NOT: case NST_X_IF: break;
   }
-  nst_lowered a = lower(l, e->a), b = e->b ? lower(l, e->b) : a, c = e->c ? lower(l, e->c) : b;
-  if (a.kind == NST_LOWERED_FREE && b.kind == NST_LOWERED_FREE && c.kind == NST_LOWERED_FREE) return unevaluated;
-  return lower_varying(l, e, a, b, c);
+  nst_cg_value a = generate(l, e->a), b = e->b ? generate(l, e->b) : a, c = e->c ? generate(l, e->c) : b;
+  if (a.kind == NST_CG_FREE && b.kind == NST_CG_FREE && c.kind == NST_CG_FREE) return unevaluated;
+  return generate_varying(l, e, a, b, c);
 }
 
-nst_lowered nst_lower_expr(nst_lowering *l, const nst_expr *e) { return force(l, lower(l, e)); }
+nst_cg_value nst_cg_expr(nst_cg *l, const nst_expr *e) { return force(l, generate(l, e)); }
 
-void nst_lowering_init(nst_lowering *l, nst_code *code, const nst_ir_scope *scope) {
-  *l = (nst_lowering){.code = code, .scope = scope};
-  l->values = NST_NEW_ARRAY(code->arena, scope->nvalues, nst_lowered);
+void nst_cg_init(nst_cg *l, nst_code *code, const nst_ir_scope *scope) {
+  *l = (nst_cg){.code = code, .scope = scope};
+  l->values = NST_NEW_ARRAY(code->arena, scope->nvalues, nst_cg_value);
   l->known = NST_NEW_ARRAY(code->arena, scope->nvalues, nst_value);
   for (int i = 0; i < scope->nvalues; i++) {
-    l->values[i] = nst_lower_expr(l, scope->values[i].value);
-    if (l->values[i].kind == NST_LOWERED_KNOWN) l->known[i] = l->values[i].value;
+    l->values[i] = nst_cg_expr(l, scope->values[i].value);
+    if (l->values[i].kind == NST_CG_KNOWN) l->known[i] = l->values[i].value;
   }
 }
 
-nst_id nst_lowered_integer(nst_lowering *l, const nst_lowered *v, nst_id *ok, nst_id *integral) {
-  if (v->kind == NST_LOWERED_KNOWN) {
+nst_id nst_cg_integer(nst_cg *l, const nst_cg_value *v, nst_id *ok, nst_id *integral) {
+  if (v->kind == NST_CG_KNOWN) {
     int64_t n = 0;
     if (!nst_value_to_i64(&n, &v->value)) *integral = nst_code_truth(l->code, false);
     return constant(l, n);
   }
-  if (v->kind != NST_LOWERED_NUMBER) {
+  if (v->kind != NST_CG_NUMBER) {
     *ok = nst_code_truth(l->code, false);
     return constant(l, 0);
   }
@@ -326,15 +326,15 @@ static bool moderate(double d) {
   return d > -0x1p62 && d < 0x1p62;
 }
 
-nst_id nst_lowered_sign(nst_lowering *l, const nst_lowered *v, bool strictly, nst_id *ok) {
+nst_id nst_cg_sign(nst_cg *l, const nst_cg_value *v, bool strictly, nst_id *ok) {
   nst_code *c = l->code;
-  if (v->kind == NST_LOWERED_NUMBER) {
+  if (v->kind == NST_CG_NUMBER) {
     *ok = both(l, *ok, v->ok);
     return nst_code_not(c, op(l, NST_OP_LT, v->num, constant(l, strictly)));
   }
   bool good = false;
-  if (v->kind == NST_LOWERED_KNOWN && v->value.kind == NST_VALUE_RAT) good = v->value.rat.num >= strictly;
-  if (v->kind == NST_LOWERED_KNOWN && v->value.kind == NST_VALUE_REAL)
+  if (v->kind == NST_CG_KNOWN && v->value.kind == NST_VALUE_RAT) good = v->value.rat.num >= strictly;
+  if (v->kind == NST_CG_KNOWN && v->value.kind == NST_VALUE_REAL)
     good = moderate(v->value.real) && (strictly ? v->value.real >= 0x1p-62 : v->value.real >= 0);
   return nst_code_truth(c, good);
 }

@@ -5,13 +5,13 @@
  * integer or a par that does not fit goes into `feasible`, anything else into
  * `ok`. Positive numbers are clamped to at least 1 before they divide, so the
  * code may run on through an infeasible point; its results are then not used. */
-#include "backend/lower.h"
+#include "backend/codegen.h"
 
 typedef struct {
-  nst_lowering l;
+  nst_cg l;
   nst_code *code;
   const nst_ir_mapping *m;
-  nst_lowered_nest *out;
+  nst_cg_nest *out;
   nst_id one, zero, yes;
   nst_id **axes;      /* [nlevels][naxes] */
   int *outer_split;   /* [nnodes]: the split of the same dimension next outside, or -1 */
@@ -34,8 +34,8 @@ static nst_id ceildiv(walk *w, nst_id a, nst_id b) {
 
 /* A positive integer, else *legal is false. */
 static nst_id size(walk *w, const nst_expr *e, nst_id *legal) {
-  nst_lowered v = nst_lower_expr(&w->l, e);
-  nst_id integral = w->yes, n = nst_lowered_integer(&w->l, &v, &w->out->ok, &integral);
+  nst_cg_value v = nst_cg_expr(&w->l, e);
+  nst_id integral = w->yes, n = nst_cg_integer(&w->l, &v, &w->out->ok, &integral);
   require(w, legal, integral);
   require(w, legal, at_most(w, w->one, n));
   return positive(w, n);
@@ -46,8 +46,8 @@ enum { COEF_BITS = 62 };
 /* An integer within +-2^62; e may be NULL. */
 static nst_id coefficient(walk *w, const nst_expr *e) {
   if (!e) return w->zero;
-  nst_lowered v = nst_lower_expr(&w->l, e);
-  nst_id integral = w->yes, n = nst_lowered_integer(&w->l, &v, &w->out->ok, &integral);
+  nst_cg_value v = nst_cg_expr(&w->l, e);
+  nst_id integral = w->yes, n = nst_cg_integer(&w->l, &v, &w->out->ok, &integral);
   require(w, &w->out->ok, integral);
   require(w, &w->out->ok, at_most(w, n, nst_code_const(w->code, INT64_C(1) << COEF_BITS)));
   require(w, &w->out->ok, at_most(w, nst_code_const(w->code, -(INT64_C(1) << COEF_BITS)), n));
@@ -59,7 +59,7 @@ static nst_id magnitude(walk *w, nst_id a) {
 }
 
 /* |offset| + sum of |coef| * (extent - 1) is at most 2^62. */
-static void rank_fits(walk *w, const nst_ir_rank *ir, const nst_lowered_rank *r) {
+static void rank_fits(walk *w, const nst_ir_rank *ir, const nst_cg_rank *r) {
   nst_id reach = magnitude(w, r->offset);
   for (int i = 0; i < ir->nterms; i++) {
     nst_id width = op(w, NST_OP_SUB, w->out->extent[ir->terms[i].dim], w->one);
@@ -69,11 +69,11 @@ static void rank_fits(walk *w, const nst_ir_rank *ir, const nst_lowered_rank *r)
   require(w, &w->out->ok, at_most(w, reach, nst_code_const(w->code, INT64_C(1) << COEF_BITS)));
 }
 
-static void lower_access(walk *w, nst_lowered_access *out, const nst_ir_access *a) {
+static void generate_access(walk *w, nst_cg_access *out, const nst_ir_access *a) {
   const nst_ir_tensor *t = &w->m->workload.tensors[a->tensor];
-  out->ranks = NST_NEW_ARRAY(w->code->arena, a->nranks, nst_lowered_rank);
+  out->ranks = NST_NEW_ARRAY(w->code->arena, a->nranks, nst_cg_rank);
   for (int r = 0; r < a->nranks; r++) {
-    nst_lowered_rank *rank = &out->ranks[r];
+    nst_cg_rank *rank = &out->ranks[r];
     rank->coef = NST_NEW_ARRAY(w->code->arena, a->ranks[r].nterms, nst_id);
     for (int i = 0; i < a->ranks[r].nterms; i++) rank->coef[i] = coefficient(w, a->ranks[r].terms[i].coef);
     rank->offset = coefficient(w, a->ranks[r].offset);
@@ -83,7 +83,7 @@ static void lower_access(walk *w, nst_lowered_access *out, const nst_ir_access *
   }
 }
 
-static void lower_workload(walk *w) {
+static void generate_workload(walk *w) {
   const nst_ir_workload *wl = &w->m->workload;
   nst_arena *arena = w->code->arena;
   w->out->extent = NST_NEW_ARRAY(arena, wl->ndims, nst_id);
@@ -91,15 +91,15 @@ static void lower_workload(walk *w) {
   for (int i = 0; i < wl->ntensors; i++) size(w, wl->tensors[i].bits, &w->out->ok);
   int n = 0;
   for (int i = 0; i < wl->nstmts; i++) n += 1 + wl->stmts[i].nin;
-  w->out->accesses = NST_NEW_ARRAY(arena, n, nst_lowered_access);
+  w->out->accesses = NST_NEW_ARRAY(arena, n, nst_cg_access);
   w->out->first_access = NST_NEW_ARRAY(arena, wl->nstmts, int);
   n = 0;
   nst_id ops = w->zero;
   for (int i = 0; i < wl->nstmts; i++) {
     const nst_ir_stmt *s = &wl->stmts[i];
     w->out->first_access[i] = n;
-    lower_access(w, &w->out->accesses[n++], &s->out);
-    for (int a = 0; a < s->nin; a++) lower_access(w, &w->out->accesses[n++], &s->in[a]);
+    generate_access(w, &w->out->accesses[n++], &s->out);
+    for (int a = 0; a < s->nin; a++) generate_access(w, &w->out->accesses[n++], &s->in[a]);
     nst_id points = w->one;
     for (int d = 0; d < s->ndims; d++)
       points = nst_code_checked(w->code, NST_OP_MUL, points, w->out->extent[s->dims[d]], &w->out->ok);
@@ -109,12 +109,12 @@ static void lower_workload(walk *w) {
 
 static void attribute(walk *w, const nst_expr *e, bool strictly) {
   if (!e) return;
-  nst_lowered v = nst_lower_expr(&w->l, e);
-  nst_id legal = nst_lowered_sign(&w->l, &v, strictly, &w->out->ok);
+  nst_cg_value v = nst_cg_expr(&w->l, e);
+  nst_id legal = nst_cg_sign(&w->l, &v, strictly, &w->out->ok);
   require(w, &w->out->ok, legal);
 }
 
-static void lower_hardware(walk *w) {
+static void generate_hardware(walk *w) {
   const nst_ir_hardware *h = &w->m->hardware;
   w->axes = NST_NEW_ARRAY(w->code->arena, h->nlevels, nst_id *);
   nst_id instances = w->one;
@@ -163,7 +163,7 @@ static nst_id tile_of(walk *w, const nst_ir_node *n, nst_id extent, nst_id place
   return w->one;
 }
 
-static void lower_split(walk *w, const nst_ir_node *n) {
+static void generate_split(walk *w, const nst_ir_node *n) {
   find_outer(w, n);
   int outer = w->outer_split[n->id], par = w->outer_par[n->id];
   nst_id extent = outer < 0 ? w->out->extent[n->dim] : w->out->tile[outer];
@@ -176,28 +176,28 @@ static void lower_split(walk *w, const nst_ir_node *n) {
   require(w, &w->out->feasible, at_most(w, w->used[n->id], w->axes[n->level][n->axis]));
 }
 
-void nst_lower_nest(nst_lowered_nest *out, nst_code *code, const nst_ir_mapping *m) {
+void nst_cg_nest_make(nst_cg_nest *out, nst_code *code, const nst_ir_mapping *m) {
   walk w = {.code = code, .m = m, .out = out,
             .one = nst_code_const(code, 1), .zero = nst_code_const(code, 0), .yes = nst_code_truth(code, true)};
-  *out = (nst_lowered_nest){.ok = w.yes, .feasible = w.yes};
+  *out = (nst_cg_nest){.ok = w.yes, .feasible = w.yes};
   w.outer_split = NST_NEW_ARRAY(code->arena, m->nnodes, int);
   w.outer_par = NST_NEW_ARRAY(code->arena, m->nnodes, int);
   w.used = NST_NEW_ARRAY(code->arena, m->nnodes, nst_id);
   out->tile = NST_NEW_ARRAY(code->arena, m->nnodes, nst_id);
-  nst_lowering_init(&w.l, code, &m->scope);
+  nst_cg_init(&w.l, code, &m->scope);
   for (int i = 0; i < m->scope.nvalues; i++) require(&w, &out->ok, w.l.values[i].ok);
-  lower_workload(&w);
-  lower_hardware(&w);
+  generate_workload(&w);
+  generate_hardware(&w);
   for (int i = 0; i < m->nnodes; i++)
-    if (m->nodes[i]->kind == NST_NODE_FOR || m->nodes[i]->kind == NST_NODE_PAR) lower_split(&w, m->nodes[i]);
+    if (m->nodes[i]->kind == NST_NODE_FOR || m->nodes[i]->kind == NST_NODE_PAR) generate_split(&w, m->nodes[i]);
 }
 
-nst_id nst_lowered_input(const nst_lowered_nest *n, nst_input in) {
+nst_id nst_cg_input(const nst_cg_nest *n, nst_input in) {
   switch (in.kind) {
   case NST_IN_EXTENT: return n->extent[in.a];
   case NST_IN_TILE: return n->tile[in.a];
   case NST_IN_COEF: case NST_IN_OFFSET: case NST_IN_SIZE: break;
   }
-  const nst_lowered_rank *r = &n->accesses[n->first_access[in.a] + 1 + in.b].ranks[in.c];
+  const nst_cg_rank *r = &n->accesses[n->first_access[in.a] + 1 + in.b].ranks[in.c];
   return in.kind == NST_IN_COEF ? r->coef[in.d] : in.kind == NST_IN_OFFSET ? r->offset : r->size;
 }
