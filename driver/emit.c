@@ -8,7 +8,7 @@
 
 nestor_status nestor_program_format(const nestor_program *program, nestor_buffer *out) {
   if (program->status != NESTOR_OK || !program->syntax) return NESTOR_ERROR;
-  nst_format(&out->text, program->syntax->file, program->sources);
+  nst_format(program->syntax->file, program->sources, &out->text);
   return NESTOR_OK;
 }
 

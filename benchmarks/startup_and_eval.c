@@ -1,0 +1,149 @@
+/* How long a command takes that needs no native code, and one evaluation.
+ *
+ *   startup_and_eval NESTOR [RUNS]
+ *
+ * Startup: `nestor check` on a small file, from spawn to exit, beside `/bin/true`
+ * (what the system needs for any program). Evaluation: a 7-dimensional
+ * convolution on three levels through the library, by the analysis with changing
+ * tile sizes, beside the simulator on the same mapping scaled down to what it
+ * accepts. Medians of RUNS (31) runs. Exits with 1 when a bound of the project
+ * is missed: 15 ms for a check, 20 microseconds for an evaluation. */
+#include <nestor/nestor.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static const double check_bound_ms = 15, eval_bound_us = 20;
+
+static const char convolution[] =
+  "workload conv(N, K, C, P, Q, R = 3, S = 3) {\n"
+  "  dim n = N, k = K, c = C, p = P, q = Q, r = R, s = S\n"
+  "  tensor I, W : int8, O : int32\n"
+  "  O[n, k, p, q] += I[n, c, p + r, q + s] * W[k, c, r, s]\n"
+  "}\n"
+  "hardware acc {\n"
+  "  clock = 1 GHz\n"
+  "  memory DRAM { bandwidth = 16 B/cycle  energy = 100 pJ/B }\n"
+  "  memory GLB { capacity = 128 KiB  bandwidth = 64 B/cycle  energy = 3 pJ/B }\n"
+  "  array PE[x = 16, y = 16]\n"
+  "  memory RF { capacity = 512 B  energy = 0.2 pJ/B }\n"
+  "  compute MAC { energy = 0.4 pJ }\n"
+  "}\n"
+  "mapping large(k1 = 64, c1 = 16, p1 = 28, k2 = 16, c2 = 16, q2 = 7) of conv(4, 256, 256, 56, 56) on acc {\n"
+  "  for n for k by k1 for c by c1 for p by p1\n"
+  "  keep all in GLB\n"
+  "  for k by k2 for c by c2 for p for q by q2\n"
+  "  par k on PE.y par c on PE.x\n"
+  "  keep all in RF\n"
+  "  for r for s\n"
+  "}\n"
+  "mapping small(k1 = 4, c1 = 4, p1 = 4, k2 = 2, c2 = 2, q2 = 3) of conv(2, 8, 8, 6, 6) on acc {\n"
+  "  for n for k by k1 for c by c1 for p by p1\n"
+  "  keep all in GLB\n"
+  "  for k by k2 for c by c2 for p for q by q2\n"
+  "  par k on PE.y par c on PE.x\n"
+  "  keep all in RF\n"
+  "  for r for s\n"
+  "}\n";
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *times, size_t n) {
+  qsort(times, n, sizeof *times, ascending);
+  return times[n / 2];
+}
+
+static double spawn(char *const *argv) {
+  const double begin = now();
+  pid_t child;
+  int status = 0;
+  if (posix_spawn(&child, argv[0], NULL, NULL, argv, environ) != 0 || waitpid(child, &status, 0) < 0 || status != 0) {
+    fprintf(stderr, "%s failed\n", argv[0]);
+    exit(1);
+  }
+  return now() - begin;
+}
+
+/* Microseconds of one evaluation; the tiles change every time so that nothing can be remembered. */
+static double evaluate(nestor_eval *e, nestor_engine engine, int64_t *tiles, int k, int times) {
+  const double begin = now();
+  for (int i = 0; i < times; i++) {
+    tiles[0] = k + i % 5;
+    tiles[2] = 1 + i % 4;
+    if (nestor_eval_run(e, engine, tiles) != NESTOR_OK) {
+      fprintf(stderr, "an evaluation failed\n");
+      exit(1);
+    }
+  }
+  return 1e6 * (now() - begin) / times;
+}
+
+static double median_evaluation(const nestor_program *p, const char *mapping, nestor_engine engine, int times, int runs,
+                                double *samples) {
+  nestor_eval *e = nestor_eval_new(p, nestor_program_find(p, mapping));
+  const int large = !strcmp(mapping, "large");
+  int64_t tiles[] = {4, large ? 16 : 4, 4, large ? 16 : 2, large ? 16 : 2, large ? 7 : 3};
+  for (int i = 0; i < runs; i++) samples[i] = evaluate(e, engine, tiles, large ? 60 : 3, times);
+  nestor_eval_free(e);
+  return median(samples, (size_t)runs);
+}
+
+int main(int argc, char **argv) {
+  if (argc < 2) {
+    fprintf(stderr, "usage: startup_and_eval NESTOR [RUNS]\n");
+    return 2;
+  }
+  const int runs = argc > 2 ? atoi(argv[2]) : 31;
+  double *samples = calloc((size_t)(runs > 0 ? runs : 1), sizeof *samples);
+  if (runs < 1 || !samples) return 2;
+
+  char file[] = "/tmp/nestor-benchmark-XXXXXX";
+  const int fd = mkstemp(file);
+  if (fd < 0 || write(fd, convolution, sizeof convolution - 1) < 0 || close(fd) != 0) return 3;
+  char *const check[] = {argv[1], "check", "-q", file, NULL}, *const nothing[] = {"/bin/true", NULL};
+  for (int i = 0; i < runs; i++) samples[i] = 1e3 * spawn(nothing);
+  const double true_ms = median(samples, (size_t)runs);
+  for (int i = 0; i < runs; i++) samples[i] = 1e3 * spawn(check);
+  const double check_ms = median(samples, (size_t)runs);
+  unlink(file);
+
+  nestor_session *s = nestor_session_new();
+  nestor_program *p = nestor_program_new(s, "convolution", convolution, sizeof convolution - 1, NESTOR_STAGE_CHECK);
+  if (nestor_program_status(p) != NESTOR_OK) {
+    nestor_buffer *why = nestor_buffer_new();
+    nestor_diagnostics_text(nestor_program_diagnostics(p), false, why);
+    fputs(nestor_buffer_data(why), stderr);
+    return 1;
+  }
+  const double large_us = median_evaluation(p, "large", NESTOR_ENGINE_ANALYSIS, 1000, runs, samples);
+  const double small_us = median_evaluation(p, "small", NESTOR_ENGINE_ANALYSIS, 1000, runs, samples);
+  const double rules_us = median_evaluation(p, "small", NESTOR_ENGINE_SIMULATE, 3, runs < 7 ? runs : 7, samples);
+  nestor_program_free(p);
+  nestor_session_free(s);
+  free(samples);
+
+  printf("nestor check, small file      %9.2f ms   %.1f times /bin/true (%.2f ms)   bound %g ms\n", check_ms,
+         check_ms / true_ms, true_ms, check_bound_ms);
+  printf("analysis, 7-D convolution     %9.2f us   7.4 billion operations            bound %g us\n", large_us,
+         eval_bound_us);
+  printf("analysis, the same in small   %9.2f us   41 thousand operations\n", small_us);
+  printf("simulator, the same in small  %9.2f us   %.0f times the analysis\n", rules_us, rules_us / small_us);
+  const int missed = check_ms > check_bound_ms || large_us > eval_bound_us;
+  if (missed) printf("a bound is missed\n");
+  return missed;
+}
