@@ -13,23 +13,23 @@ typedef struct {
   const nst_ir_mapping *m;
   nst_cg_nest *out;
   nst_id one, zero, yes;
-  nst_id **axes;      /* [nlevels][naxes] */
-  int *outer_split;   /* [nnodes]: the split of the same dimension next outside, or -1 */
-  int *outer_par;     /* [nnodes]: the par on the same axis next outside, or -1 */
-  nst_id *used;       /* [nnodes]: places used on the axis up to and with a par */
+  nst_id **axes;    /* [nlevels][naxes] */
+  int *outer_split; /* [nnodes]: the split of the same dimension next outside, or -1 */
+  int *outer_par;   /* [nnodes]: the par on the same axis next outside, or -1 */
+  nst_id *used;     /* [nnodes]: places used on the axis up to and with a par */
 } walk;
 
-static nst_id op(walk *w, nst_op o, nst_id a, nst_id b) { return nst_code_op(w->code, o, a, b); }
+static nst_id op(walk *w, nst_inst_op o, nst_id a, nst_id b) { return nst_code_op(w->code, o, a, b); }
 
-static void require(walk *w, nst_id *condition, nst_id more) { *condition = op(w, NST_OP_AND, *condition, more); }
+static void require(walk *w, nst_id *condition, nst_id more) { *condition = op(w, NST_INST_AND, *condition, more); }
 
-static nst_id at_most(walk *w, nst_id a, nst_id b) { return nst_code_not(w->code, op(w, NST_OP_LT, b, a)); }
+static nst_id at_most(walk *w, nst_id a, nst_id b) { return nst_code_not(w->code, op(w, NST_INST_LT, b, a)); }
 
-static nst_id positive(walk *w, nst_id a) { return op(w, NST_OP_MAX, a, w->one); }
+static nst_id positive(walk *w, nst_id a) { return op(w, NST_INST_MAX, a, w->one); }
 
 /* Rounded up; a and b at least 1. */
 static nst_id ceildiv(walk *w, nst_id a, nst_id b) {
-  return op(w, NST_OP_ADD, op(w, NST_OP_DIV, op(w, NST_OP_SUB, a, w->one), b), w->one);
+  return op(w, NST_INST_ADD, op(w, NST_INST_DIV, op(w, NST_INST_SUB, a, w->one), b), w->one);
 }
 
 /* A positive integer, else *legal is false. */
@@ -55,16 +55,16 @@ static nst_id coefficient(walk *w, const nst_expr *e) {
 }
 
 static nst_id magnitude(walk *w, nst_id a) {
-  return nst_code_select(w->code, op(w, NST_OP_LT, a, w->zero), op(w, NST_OP_SUB, w->zero, a), a);
+  return nst_code_select(w->code, op(w, NST_INST_LT, a, w->zero), op(w, NST_INST_SUB, w->zero, a), a);
 }
 
 /* |offset| + sum of |coef| * (extent - 1) is at most 2^62. */
 static void rank_fits(walk *w, const nst_ir_rank *ir, const nst_cg_rank *r) {
   nst_id reach = magnitude(w, r->offset);
   for (int i = 0; i < ir->nterms; i++) {
-    nst_id width = op(w, NST_OP_SUB, w->out->extent[ir->terms[i].dim], w->one);
-    nst_id more = nst_code_checked(w->code, NST_OP_MUL, magnitude(w, r->coef[i]), width, &w->out->ok);
-    reach = nst_code_checked(w->code, NST_OP_ADD, reach, more, &w->out->ok);
+    nst_id width = op(w, NST_INST_SUB, w->out->extent[ir->terms[i].dim], w->one);
+    nst_id more = nst_code_checked(w->code, NST_INST_MUL, magnitude(w, r->coef[i]), width, &w->out->ok);
+    reach = nst_code_checked(w->code, NST_INST_ADD, reach, more, &w->out->ok);
   }
   require(w, &w->out->ok, at_most(w, reach, nst_code_const(w->code, INT64_C(1) << COEF_BITS)));
 }
@@ -102,8 +102,8 @@ static void generate_workload(walk *w) {
     for (int a = 0; a < s->nin; a++) generate_access(w, &w->out->accesses[n++], &s->in[a]);
     nst_id points = w->one;
     for (int d = 0; d < s->ndims; d++)
-      points = nst_code_checked(w->code, NST_OP_MUL, points, w->out->extent[s->dims[d]], &w->out->ok);
-    ops = nst_code_checked(w->code, NST_OP_ADD, ops, points, &w->out->ok);
+      points = nst_code_checked(w->code, NST_INST_MUL, points, w->out->extent[s->dims[d]], &w->out->ok);
+    ops = nst_code_checked(w->code, NST_INST_ADD, ops, points, &w->out->ok);
   }
 }
 
@@ -134,7 +134,7 @@ static void generate_hardware(walk *w) {
     w->axes[i] = NST_NEW_ARRAY(w->code->arena, l->naxes, nst_id);
     for (int a = 0; a < l->naxes; a++) {
       w->axes[i][a] = size(w, l->axes[a].size, &w->out->ok);
-      instances = nst_code_checked(w->code, NST_OP_MUL, instances, w->axes[i][a], &w->out->ok);
+      instances = nst_code_checked(w->code, NST_INST_MUL, instances, w->axes[i][a], &w->out->ok);
     }
   }
 }
@@ -157,7 +157,7 @@ static nst_id tile_of(walk *w, const nst_ir_node *n, nst_id extent, nst_id place
   case NST_TILE_AUTO: {
     nst_id axis = w->axes[n->level][n->axis];
     /* Where no place is left the par before this one did not fit already. */
-    return ceildiv(w, extent, positive(w, op(w, NST_OP_DIV, axis, positive(w, places_before))));
+    return ceildiv(w, extent, positive(w, op(w, NST_INST_DIV, axis, positive(w, places_before))));
   }
   }
   return w->one;
@@ -169,16 +169,20 @@ static void generate_split(walk *w, const nst_ir_node *n) {
   nst_id extent = outer < 0 ? w->out->extent[n->dim] : w->out->tile[outer];
   nst_id before = par < 0 ? w->one : w->used[par];
   nst_id tile = tile_of(w, n, extent, before);
-  w->out->tile[n->id] = op(w, NST_OP_MIN, tile, extent);
+  w->out->tile[n->id] = op(w, NST_INST_MIN, tile, extent);
   if (n->kind == NST_NODE_FOR) return;
   nst_id count = ceildiv(w, extent, tile);
-  w->used[n->id] = nst_code_checked(w->code, NST_OP_MUL, before, count, &w->out->feasible);
+  w->used[n->id] = nst_code_checked(w->code, NST_INST_MUL, before, count, &w->out->feasible);
   require(w, &w->out->feasible, at_most(w, w->used[n->id], w->axes[n->level][n->axis]));
 }
 
 void nst_cg_nest_make(nst_cg_nest *out, nst_code *code, const nst_ir_mapping *m) {
-  walk w = {.code = code, .m = m, .out = out,
-            .one = nst_code_const(code, 1), .zero = nst_code_const(code, 0), .yes = nst_code_truth(code, true)};
+  walk w = {.code = code,
+            .m = m,
+            .out = out,
+            .one = nst_code_const(code, 1),
+            .zero = nst_code_const(code, 0),
+            .yes = nst_code_truth(code, true)};
   *out = (nst_cg_nest){.ok = w.yes, .feasible = w.yes};
   w.outer_split = NST_NEW_ARRAY(code->arena, m->nnodes, int);
   w.outer_par = NST_NEW_ARRAY(code->arena, m->nnodes, int);
@@ -196,7 +200,9 @@ nst_id nst_cg_input(const nst_cg_nest *n, nst_input in) {
   switch (in.kind) {
   case NST_IN_EXTENT: return n->extent[in.a];
   case NST_IN_TILE: return n->tile[in.a];
-  case NST_IN_COEF: case NST_IN_OFFSET: case NST_IN_SIZE: break;
+  case NST_IN_COEF:
+  case NST_IN_OFFSET:
+  case NST_IN_SIZE: break;
   }
   const nst_cg_rank *r = &n->accesses[n->first_access[in.a] + 1 + in.b].ranks[in.c];
   return in.kind == NST_IN_COEF ? r->coef[in.d] : in.kind == NST_IN_OFFSET ? r->offset : r->size;

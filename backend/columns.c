@@ -12,25 +12,29 @@
 
 enum { BLOCK_WORDS = 1 << 13, FIRST_SLOTS = 256 };
 
-typedef struct { uint32_t tag, entry; /* 1 + number; 0: free */ } slot;
 typedef struct {
-  size_t nkey, stride;        /* words of an entry: 1 + nkey + values */
-  unsigned block_shift;       /* entries of a block: 1 << block_shift */
-  slot *slots; size_t mask;
-  int64_t **blocks; size_t nblocks, blocks_cap;
+  uint32_t tag, entry; /* 1 + number; 0: free */
+} slot;
+typedef struct {
+  size_t nkey, stride;  /* words of an entry: 1 + nkey + values */
+  unsigned block_shift; /* entries of a block: 1 << block_shift */
+  slot *slots;
+  size_t mask;
+  int64_t **blocks;
+  size_t nblocks, blocks_cap;
   uint32_t count;
-  const int64_t *last;        /* the entry found last */
+  const int64_t *last; /* the entry found last */
 } table;
 
 struct nst_columns_cache {
   const nst_columns *shape;
   table *cells, *rows;
-  int64_t *key;               /* of a cell, gathered from a row's */
-  int64_t *inputs;            /* of a group */
-  const int64_t **found;      /* [cells of a row]: their columns */
-  int64_t **unshared;         /* [ncells]: columns of cells that only one row asks for, with that row's own key */
+  int64_t *key;          /* of a cell, gathered from a row's */
+  int64_t *inputs;       /* of a group */
+  const int64_t **found; /* [cells of a row]: their columns */
+  int64_t **unshared;    /* [ncells]: columns of cells that only one row asks for, with that row's own key */
   nst_group_scratch *scratch;
-  size_t limit, used;         /* bytes in blocks and slots */
+  size_t limit, used; /* bytes in blocks and slots */
   uint64_t rows_filled, groups_counted;
 };
 

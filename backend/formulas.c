@@ -29,7 +29,10 @@ nst_counter_layout nst_counter_layout_of(const nst_ir_mapping *m) {
   return l;
 }
 
-typedef struct { nst_id *ids; int n; } key_set; /* sorted, each once */
+typedef struct {
+  nst_id *ids;
+  int n;
+} key_set; /* sorted, each once */
 
 typedef struct {
   nst_arena *arena;
@@ -37,11 +40,11 @@ typedef struct {
   const nst_plan *plan;
   nst_cg_nest nest;
   key_set *cell_keys, *row_keys;
-  int *cell_of_group;      /* -1: constant */
-  int *first_of_group;     /* its first column in its cell */
+  int *cell_of_group;               /* -1: constant */
+  int *first_of_group;              /* its first column in its cell */
   int *row_of_cell, *place_of_cell; /* its row, its index there */
   int *group_of_column;
-  int64_t *constant;       /* [ncolumns]: of constant groups */
+  int64_t *constant; /* [ncolumns]: of constant groups */
 } maker;
 
 /* ---- keys ---- */
@@ -129,7 +132,8 @@ static bool make_cells(maker *k) {
     const nst_plan_group *g = &p->groups[i];
     for (int c = 0; c < g->ncolumns; c++) k->group_of_column[g->first + c] = i;
     key_set s = key_of_group(k, g);
-    if (s.n) add_group(k, i, s);
+    if (s.n)
+      add_group(k, i, s);
     else {
       k->cell_of_group[i] = -1;
       good = count_constant(k, g, scratch);
@@ -154,7 +158,8 @@ static void make_rows(maker *k) {
       largest = j == i || k->cell_keys[j].n <= k->cell_keys[i].n || !within(k->cell_keys[i], k->cell_keys[j]);
     if (!largest) continue;
     k->row_keys[c->nrows] = k->cell_keys[i];
-    c->rows[c->nrows++] = (nst_row){.nkey = k->cell_keys[i].n, .cells = NST_NEW_ARRAY(k->arena, c->ncells, nst_row_cell)};
+    c->rows[c->nrows++] =
+      (nst_row){.nkey = k->cell_keys[i].n, .cells = NST_NEW_ARRAY(k->arena, c->ncells, nst_row_cell)};
   }
   for (int i = 0; i < c->ncells; i++) {
     int r = 0;
@@ -175,11 +180,15 @@ static void make_rows(maker *k) {
 
 /* ---- formulas ---- */
 
-typedef struct { int64_t coef; int *values; /* [nrows]: value of each row, -1: none */ } term;
+typedef struct {
+  int64_t coef;
+  int *values; /* [nrows]: value of each row, -1: none */
+} term;
 
 static int compare_factors(const void *a, const void *b) {
   const nst_factor *x = a, *y = b;
-  return x->cell != y->cell ? (x->cell > y->cell) - (x->cell < y->cell) : (x->column > y->column) - (x->column < y->column);
+  return x->cell != y->cell ? (x->cell > y->cell) - (x->cell < y->cell)
+                            : (x->column > y->column) - (x->column < y->column);
 }
 
 /* The number of a product of columns in its row. */
@@ -268,7 +277,8 @@ static nst_id emit_terms(maker *k, term *terms, int n, const bool *done) {
       terms[same++] = t;
     }
     nst_id rest = emit_terms(k, terms + i, same - i, deeper);
-    sum = nst_code_op(code, NST_OP_ADD, sum, nst_code_op(code, NST_OP_MUL, load(k, best, terms[i].values[best]), rest));
+    sum =
+      nst_code_op(code, NST_INST_ADD, sum, nst_code_op(code, NST_INST_MUL, load(k, best, terms[i].values[best]), rest));
     i = same;
   }
   return sum;
@@ -299,7 +309,8 @@ static void make_formulas(maker *k) {
              count_products(p->drains, nmoves) + count_products(p->tile, m->nslots) + count_products(p->ops, nstmts) +
              count_products(p->steps, nstmts) + count_products(p->instances, nstmts * nlevels) +
              count_products(p->conflict, p->nconflicts);
-  for (int r = 0; r < k->out->columns.nrows; r++) k->out->columns.rows[r].values = NST_NEW_ARRAY(k->arena, most, nst_row_value);
+  for (int r = 0; r < k->out->columns.nrows; r++)
+    k->out->columns.rows[r].values = NST_NEW_ARRAY(k->arena, most, nst_row_value);
 
   for (int i = 0; i < nmoves; i++) {
     const nst_formula *f[] = {&p->reads[i], &p->fills[i], &p->updates[i], &p->drains[i]};
@@ -312,7 +323,8 @@ static void make_formulas(maker *k) {
 
   nst_id zero = nst_code_const(code, 0), legal = nst_code_truth(code, true);
   for (int i = 0; i < p->nconflicts; i++)
-    legal = nst_code_op(code, NST_OP_AND, legal, nst_code_op(code, NST_OP_EQ, emit_formula(k, &p->conflict[i]), zero));
+    legal =
+      nst_code_op(code, NST_INST_AND, legal, nst_code_op(code, NST_INST_EQ, emit_formula(k, &p->conflict[i]), zero));
   code->status = nst_code_select(code, legal, nst_code_const(code, NST_POINT_OK), nst_code_const(code, NST_POINT_ASK));
 }
 
@@ -320,7 +332,8 @@ static void make_formulas(maker *k) {
 
 static void make_status(maker *k) {
   nst_code *code = &k->out->prologue;
-  nst_id legal = nst_code_select(code, k->nest.feasible, nst_code_const(code, NST_POINT_OK), nst_code_const(code, NST_POINT_INFEASIBLE));
+  nst_id legal = nst_code_select(code, k->nest.feasible, nst_code_const(code, NST_POINT_OK),
+                                 nst_code_const(code, NST_POINT_INFEASIBLE));
   code->status = nst_code_select(code, k->nest.ok, legal, nst_code_const(code, NST_POINT_ASK));
 }
 

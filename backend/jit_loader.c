@@ -89,8 +89,8 @@ void nst_jit_free(nst_jit *jit) {
   free(jit);
 }
 
-nst_jit_status nst_jit_compile(nst_jit_unit **out, nst_code_function **functions, nst_jit *jit, const nst_code *codes, int n,
-                               nst_jit_options options, nst_buffer *error) {
+nst_jit_status nst_jit_compile(nst_jit_unit **out, nst_code_function **functions, nst_jit *jit, const nst_code *codes,
+                               int n, nst_jit_options options, nst_buffer *error) {
   return jit->module->compile(out, functions, jit->session, codes, n, options, error);
 }
 

@@ -81,7 +81,8 @@ static nst_jit_status compile(nst_kernel **kernels, int n, nst_kernel_options op
   int ncodes = gather(codes, kernels, n);
   nst_jit_unit *unit = NULL;
   nst_jit_options jit_options = {.level = options.level, .require = options.require};
-  nst_jit_status status = ncodes ? nst_jit_compile(&unit, functions, options.jit, codes, ncodes, jit_options, error) : NST_JIT_OK;
+  nst_jit_status status =
+    ncodes ? nst_jit_compile(&unit, functions, options.jit, codes, ncodes, jit_options, error) : NST_JIT_OK;
   if (status == NST_JIT_OK && unit) {
     shared_unit *shared = calloc(1, sizeof *shared);
     if (!shared) nst_out_of_memory();
@@ -99,8 +100,8 @@ static nst_jit_status compile(nst_kernel **kernels, int n, nst_kernel_options op
   return status;
 }
 
-nst_jit_status nst_kernels_new(nst_kernel **out, int n, const nst_ir_mapping *const *mappings, const nst_plan *const *plans,
-                               nst_kernel_options options, nst_buffer *error) {
+nst_jit_status nst_kernels_new(nst_kernel **out, int n, const nst_ir_mapping *const *mappings,
+                               const nst_plan *const *plans, nst_kernel_options options, nst_buffer *error) {
   for (int i = 0; i < n; i++) out[i] = make(mappings[i], plans[i], i);
   nst_jit_status status = compile(out, n, options, error);
   for (int i = 0; status != NST_JIT_OK && i < n; i++) {
@@ -110,8 +111,8 @@ nst_jit_status nst_kernels_new(nst_kernel **out, int n, const nst_ir_mapping *co
   return status;
 }
 
-nst_jit_status nst_kernel_new(nst_kernel **out, const nst_ir_mapping *m, const nst_plan *plan, nst_kernel_options options,
-                              nst_buffer *error) {
+nst_jit_status nst_kernel_new(nst_kernel **out, const nst_ir_mapping *m, const nst_plan *plan,
+                              nst_kernel_options options, nst_buffer *error) {
   return nst_kernels_new(out, 1, &m, &plan, options, error);
 }
 
@@ -163,8 +164,8 @@ static void prefetch(const int64_t *row, int nvalues) {
 }
 
 /* Points first .. first + n of a batch, n at most BLOCK. */
-static size_t eval_block(const nst_kernel *k, nst_kernel_scratch *s, size_t first, size_t n, const int64_t *const *params,
-                         uint8_t *status, int64_t *out) {
+static size_t eval_block(const nst_kernel *k, nst_kernel_scratch *s, size_t first, size_t n,
+                         const int64_t *const *params, uint8_t *status, int64_t *out) {
   const nst_columns *columns = &k->code.columns;
   size_t nkeys = (size_t)k->code.nkeys, nrows = (size_t)columns->nrows, good = 0;
   for (size_t i = 0; i < n; i++) status[first + i] = (uint8_t)k->prologue(params, first + i, s->keys + i * nkeys);
@@ -175,8 +176,10 @@ static size_t eval_block(const nst_kernel *k, nst_kernel_scratch *s, size_t firs
       if (status[first + i] != NST_POINT_OK) continue;
       const int64_t *row = nst_columns_get(s->cache, (int)r, s->keys + i * nkeys + key);
       s->rows[i * nrows + r] = row;
-      if (!row) status[first + i] = NST_POINT_ASK;
-      else if (n > 1) prefetch(row, columns->rows[r].nvalues);
+      if (!row)
+        status[first + i] = NST_POINT_ASK;
+      else if (n > 1)
+        prefetch(row, columns->rows[r].nvalues);
     }
   }
   for (size_t i = 0; i < n; i++) {
@@ -189,10 +192,11 @@ static size_t eval_block(const nst_kernel *k, nst_kernel_scratch *s, size_t firs
 }
 
 _Static_assert((int)NST_POINT_OK == (int)NST_KERNEL_OK && (int)NST_POINT_INFEASIBLE == (int)NST_KERNEL_INFEASIBLE &&
-                 (int)NST_POINT_ASK == (int)NST_KERNEL_DEOPT, "the code returns what the caller gets");
+                 (int)NST_POINT_ASK == (int)NST_KERNEL_DEOPT,
+               "the code returns what the caller gets");
 
-size_t nst_kernel_batch(const nst_kernel *k, nst_kernel_scratch *s, size_t n, const int64_t *const *params, uint8_t *status,
-                        int64_t *out) {
+size_t nst_kernel_batch(const nst_kernel *k, nst_kernel_scratch *s, size_t n, const int64_t *const *params,
+                        uint8_t *status, int64_t *out) {
   if (k->code.never) {
     memset(status, NST_KERNEL_DEOPT, n);
     return 0;
@@ -227,9 +231,15 @@ _Static_assert(sizeof(nst_moves) == 4 * sizeof(int64_t) && _Alignof(nst_moves) =
 nst_counts nst_kernel_view(const nst_kernel *k, int64_t *point) {
   const nst_counter_layout *l = &k->layout;
   return (nst_counts){
-    .nstmts = k->ir->workload.nstmts, .nlevels = k->ir->hardware.nlevels, .ntensors = k->ir->workload.ntensors,
-    .nslots = k->ir->nslots, .moves = (nst_moves *)(void *)(point + l->moves), .tile = point + l->tile,
-    .ops = point + l->ops, .steps = point + l->steps, .instances = point + l->instances,
+    .nstmts = k->ir->workload.nstmts,
+    .nlevels = k->ir->hardware.nlevels,
+    .ntensors = k->ir->workload.ntensors,
+    .nslots = k->ir->nslots,
+    .moves = (nst_moves *)(void *)(point + l->moves),
+    .tile = point + l->tile,
+    .ops = point + l->ops,
+    .steps = point + l->steps,
+    .instances = point + l->instances,
   };
 }
 

@@ -82,9 +82,9 @@ typedef struct {
   emitter *e;
   const nst_code *code;
   LLVMValueRef function;
-  LLVMValueRef *values;   /* of each instruction; of an overflow test its boolean */
-  LLVMValueRef *pairs;    /* of an overflow test: result and overflow together, else NULL */
-  LLVMValueRef *arrays;   /* in[a], loaded when first used */
+  LLVMValueRef *values; /* of each instruction; of an overflow test its boolean */
+  LLVMValueRef *pairs;  /* of an overflow test: result and overflow together, else NULL */
+  LLVMValueRef *arrays; /* in[a], loaded when first used */
 } function_emitter;
 
 static LLVMValueRef emit_load(function_emitter *f, int array, LLVMValueRef element) {
@@ -101,7 +101,7 @@ static LLVMValueRef emit_load(function_emitter *f, int array, LLVMValueRef eleme
 }
 
 /* ADD, SUB or MUL: the result of its overflow test where that stands just before it. */
-static LLVMValueRef emit_wrapping(function_emitter *f, nst_id id, LLVMOpcode opcode, nst_op test) {
+static LLVMValueRef emit_wrapping(function_emitter *f, nst_id id, LLVMOpcode opcode, nst_inst_op test) {
   const nst_inst *i = &f->code->insts[id], *p = id ? i - 1 : NULL;
   if (p && p->op == test && p->a == i->a && p->b == i->b)
     return LLVMBuildExtractValue(f->e->builder, f->pairs[id - 1], 0, "");
@@ -119,29 +119,29 @@ static LLVMValueRef emit_inst(function_emitter *f, nst_id id) {
   const nst_inst *i = &f->code->insts[id];
   LLVMValueRef a = i->a >= 0 ? f->values[i->a] : NULL, b = i->b >= 0 ? f->values[i->b] : NULL;
   switch (i->op) {
-  case NST_OP_CONST: return LLVMConstInt(e->i64, (unsigned long long)i->imm, 1);
-  case NST_OP_TRUTH: return LLVMConstInt(e->i1, (unsigned long long)i->imm, 0);
-  case NST_OP_LOAD:
+  case NST_INST_CONST: return LLVMConstInt(e->i64, (unsigned long long)i->imm, 1);
+  case NST_INST_TRUTH: return LLVMConstInt(e->i1, (unsigned long long)i->imm, 0);
+  case NST_INST_LOAD:
     return emit_load(f, (int)(i->imm >> 32), LLVMConstInt(e->i64, (unsigned long long)(i->imm & 0xffffffff), 0));
-  case NST_OP_LOAD_POINT: return emit_load(f, (int)i->imm, LLVMGetParam(f->function, 1));
-  case NST_OP_ADD: return emit_wrapping(f, id, LLVMAdd, NST_OP_ADD_OVERFLOWS);
-  case NST_OP_SUB: return emit_wrapping(f, id, LLVMSub, NST_OP_SUB_OVERFLOWS);
-  case NST_OP_MUL: return emit_wrapping(f, id, LLVMMul, NST_OP_MUL_OVERFLOWS);
-  case NST_OP_ADD_OVERFLOWS: return emit_overflow(f, id, "llvm.sadd.with.overflow");
-  case NST_OP_SUB_OVERFLOWS: return emit_overflow(f, id, "llvm.ssub.with.overflow");
-  case NST_OP_MUL_OVERFLOWS: return emit_overflow(f, id, "llvm.smul.with.overflow");
-  case NST_OP_DIV: return emit_division(e, false, a, b);
-  case NST_OP_MOD: return emit_division(e, true, a, b);
-  case NST_OP_GCD: return call_gcd(e, a, b);
-  case NST_OP_MIN: return LLVMBuildSelect(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, a, b, ""), a, b, "");
-  case NST_OP_MAX: return LLVMBuildSelect(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGT, a, b, ""), a, b, "");
-  case NST_OP_EQ: return LLVMBuildICmp(e->builder, LLVMIntEQ, a, b, "");
-  case NST_OP_LT: return LLVMBuildICmp(e->builder, LLVMIntSLT, a, b, "");
-  case NST_OP_AND: return LLVMBuildAnd(e->builder, a, b, "");
-  case NST_OP_OR: return LLVMBuildOr(e->builder, a, b, "");
-  case NST_OP_NOT: return LLVMBuildNot(e->builder, a, "");
-  case NST_OP_SELECT: return LLVMBuildSelect(e->builder, a, b, f->values[i->c], "");
-  case NST_OP_COUNT: break;
+  case NST_INST_LOAD_POINT: return emit_load(f, (int)i->imm, LLVMGetParam(f->function, 1));
+  case NST_INST_ADD: return emit_wrapping(f, id, LLVMAdd, NST_INST_ADD_OVERFLOWS);
+  case NST_INST_SUB: return emit_wrapping(f, id, LLVMSub, NST_INST_SUB_OVERFLOWS);
+  case NST_INST_MUL: return emit_wrapping(f, id, LLVMMul, NST_INST_MUL_OVERFLOWS);
+  case NST_INST_ADD_OVERFLOWS: return emit_overflow(f, id, "llvm.sadd.with.overflow");
+  case NST_INST_SUB_OVERFLOWS: return emit_overflow(f, id, "llvm.ssub.with.overflow");
+  case NST_INST_MUL_OVERFLOWS: return emit_overflow(f, id, "llvm.smul.with.overflow");
+  case NST_INST_DIV: return emit_division(e, false, a, b);
+  case NST_INST_MOD: return emit_division(e, true, a, b);
+  case NST_INST_GCD: return call_gcd(e, a, b);
+  case NST_INST_MIN: return LLVMBuildSelect(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLT, a, b, ""), a, b, "");
+  case NST_INST_MAX: return LLVMBuildSelect(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGT, a, b, ""), a, b, "");
+  case NST_INST_EQ: return LLVMBuildICmp(e->builder, LLVMIntEQ, a, b, "");
+  case NST_INST_LT: return LLVMBuildICmp(e->builder, LLVMIntSLT, a, b, "");
+  case NST_INST_AND: return LLVMBuildAnd(e->builder, a, b, "");
+  case NST_INST_OR: return LLVMBuildOr(e->builder, a, b, "");
+  case NST_INST_NOT: return LLVMBuildNot(e->builder, a, "");
+  case NST_INST_SELECT: return LLVMBuildSelect(e->builder, a, b, f->values[i->c], "");
+  case NST_INST_COUNT: break;
   }
   return NULL;
 }
@@ -163,7 +163,7 @@ static int count_arrays(const nst_code *c) {
   int n = 0;
   for (nst_id i = 0; i < c->ninsts; i++) {
     const nst_inst *inst = &c->insts[i];
-    int a = inst->op == NST_OP_LOAD ? (int)(inst->imm >> 32) : inst->op == NST_OP_LOAD_POINT ? (int)inst->imm : -1;
+    int a = inst->op == NST_INST_LOAD ? (int)(inst->imm >> 32) : inst->op == NST_INST_LOAD_POINT ? (int)inst->imm : -1;
     if (a >= n) n = a + 1;
   }
   return n;
@@ -181,16 +181,19 @@ static void emit_function(emitter *e, const nst_code *code, const char *prefix) 
   LLVMPositionBuilderAtEnd(e->builder, LLVMAppendBasicBlockInContext(e->context, function, "entry"));
 
   function_emitter f = {
-    .e = e, .code = code, .function = function,
-    .values = NST_NEW_ARRAY(work, code->ninsts, LLVMValueRef), .pairs = NST_NEW_ARRAY(work, code->ninsts, LLVMValueRef),
+    .e = e,
+    .code = code,
+    .function = function,
+    .values = NST_NEW_ARRAY(work, code->ninsts, LLVMValueRef),
+    .pairs = NST_NEW_ARRAY(work, code->ninsts, LLVMValueRef),
     .arrays = NST_NEW_ARRAY(work, count_arrays(code), LLVMValueRef),
   };
   bool *live = NST_NEW_ARRAY(work, code->ninsts, bool);
   mark_live(code, live);
   /* A wrapping operation takes its result from the test before it, which may be dead itself. */
   for (nst_id i = 0; i < code->ninsts; i++) {
-    bool joined = i + 1 < code->ninsts && live[i + 1] && code->insts[i].op >= NST_OP_ADD_OVERFLOWS &&
-                  code->insts[i].op <= NST_OP_MUL_OVERFLOWS;
+    bool joined = i + 1 < code->ninsts && live[i + 1] && code->insts[i].op >= NST_INST_ADD_OVERFLOWS &&
+                  code->insts[i].op <= NST_INST_MUL_OVERFLOWS;
     if (live[i] || joined) f.values[i] = emit_inst(&f, i);
   }
   for (int i = 0; i < code->nstores; i++) {
@@ -214,12 +217,14 @@ static void emit_requirement(emitter *e, const char *prefix, const char *require
   LLVMBuildRetVoid(e->builder);
 }
 
-LLVMModuleRef nst_llvm_emit(LLVMContextRef context, const nst_code *codes, int n, const char *prefix, const char *require) {
+LLVMModuleRef nst_llvm_emit(LLVMContextRef context, const nst_code *codes, int n, const char *prefix,
+                            const char *require) {
   emitter e = {
     .context = context,
     .module = LLVMModuleCreateWithNameInContext("nestor", context),
     .builder = LLVMCreateBuilderInContext(context),
-    .i1 = LLVMInt1TypeInContext(context), .i64 = LLVMInt64TypeInContext(context),
+    .i1 = LLVMInt1TypeInContext(context),
+    .i64 = LLVMInt64TypeInContext(context),
     .ptr = LLVMPointerTypeInContext(context, 0),
   };
   for (int i = 0; i < n; i++) emit_function(&e, &codes[i], prefix);

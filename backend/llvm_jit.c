@@ -85,13 +85,17 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
 
 /* The functions that LLVM calls on its own account: nothing else of the process is needed. */
 static bool define_runtime(nst_jit_session *s, nst_buffer *error) {
-  static const struct { const char *name; void *(*set)(void *, int, size_t); void *(*copy)(void *, const void *, size_t); }
-    functions[] = {{"memset", memset, NULL}, {"memcpy", NULL, memcpy}, {"memmove", NULL, memmove}};
+  static const struct {
+    const char *name;
+    void *(*set)(void *, int, size_t);
+    void *(*copy)(void *, const void *, size_t);
+  } functions[] = {{"memset", memset, NULL}, {"memcpy", NULL, memcpy}, {"memmove", NULL, memmove}};
   enum { N = sizeof functions / sizeof *functions };
   LLVMOrcCSymbolMapPair pairs[N];
   for (size_t i = 0; i < N; i++) {
     pairs[i].Name = LLVMOrcLLJITMangleAndIntern(s->lljit, functions[i].name);
-    pairs[i].Sym.Address = functions[i].set ? (LLVMOrcExecutorAddress)functions[i].set : (LLVMOrcExecutorAddress)functions[i].copy;
+    pairs[i].Sym.Address =
+      functions[i].set ? (LLVMOrcExecutorAddress)functions[i].set : (LLVMOrcExecutorAddress)functions[i].copy;
     pairs[i].Sym.Flags = (LLVMJITSymbolFlags){LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable, 0};
   }
   LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, N); /* takes the names */
@@ -146,7 +150,8 @@ static nst_jit_status session_new(nst_jit_session **out, nst_buffer *error) {
 
 static LLVMTargetMachineRef new_machine(const nst_jit_session *s, nst_jit_level level) {
   static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault};
-  return LLVMCreateTargetMachine(s->target, s->triple, s->cpu, s->features, levels[level], LLVMRelocPIC, LLVMCodeModelSmall);
+  return LLVMCreateTargetMachine(s->target, s->triple, s->cpu, s->features, levels[level], LLVMRelocPIC,
+                                 LLVMCodeModelSmall);
 }
 
 /* The verified and optimised module, or NULL. */
@@ -209,7 +214,8 @@ static void unit_free(nst_jit_unit *u) {
   free(u);
 }
 
-static bool find(nst_jit_session *s, const char *prefix, const char *name, LLVMOrcExecutorAddress *at, nst_buffer *error) {
+static bool find(nst_jit_session *s, const char *prefix, const char *name, LLVMOrcExecutorAddress *at,
+                 nst_buffer *error) {
   nst_buffer symbol = {0};
   nst_buffer_printf(&symbol, "%s%s", prefix, name);
   bool bad = failed(LLVMOrcLLJITLookup(s->lljit, at, symbol.text), "cannot link the generated code", error);
@@ -218,8 +224,8 @@ static bool find(nst_jit_session *s, const char *prefix, const char *name, LLVMO
   return !bad;
 }
 
-static nst_jit_status compile(nst_jit_unit **out, nst_code_function **functions, nst_jit_session *s, const nst_code *codes,
-                              int n, nst_jit_options options, nst_buffer *error) {
+static nst_jit_status compile(nst_jit_unit **out, nst_code_function **functions, nst_jit_session *s,
+                              const nst_code *codes, int n, nst_jit_options options, nst_buffer *error) {
   *out = NULL;
   char prefix[32];
   snprintf(prefix, sizeof prefix, "u%u_", atomic_fetch_add(&s->units, 1));
@@ -268,9 +274,13 @@ __attribute__((visibility("default"))) const nst_jit_module *nst_jit_module_get(
 
 const nst_jit_module *nst_jit_module_get(void) {
   static const nst_jit_module module = {
-    .abi = NST_JIT_ABI, .llvm = NST_LLVM_VERSION,
-    .session_new = session_new, .session_free = session_free,
-    .compile = compile, .unit_free = unit_free, .emit = emit,
+    .abi = NST_JIT_ABI,
+    .llvm = NST_LLVM_VERSION,
+    .session_new = session_new,
+    .session_free = session_free,
+    .compile = compile,
+    .unit_free = unit_free,
+    .emit = emit,
   };
   return &module;
 }

@@ -91,8 +91,10 @@ static void make_hardware(nst_ir_mapping *m, nst_arena *a, expr x, expr y) {
   h->clock = constant(a, 1000000000);
   h->nlevels = 5;
   h->levels = NST_NEW_ARRAY(a, h->nlevels, nst_ir_level);
-  h->levels[0] = (nst_ir_level){.kind = NST_LEVEL_MEMORY, .name = "DRAM", .bandwidth = constant(a, 16), .overlap = true};
-  h->levels[1] = (nst_ir_level){.kind = NST_LEVEL_MEMORY, .name = "GLB", .capacity = constant(a, 131072), .overlap = true};
+  h->levels[0] =
+    (nst_ir_level){.kind = NST_LEVEL_MEMORY, .name = "DRAM", .bandwidth = constant(a, 16), .overlap = true};
+  h->levels[1] =
+    (nst_ir_level){.kind = NST_LEVEL_MEMORY, .name = "GLB", .capacity = constant(a, 131072), .overlap = true};
   h->levels[2] = (nst_ir_level){.kind = NST_LEVEL_ARRAY, .name = "PE", .naxes = 2, .multicast = true, .reduce = true};
   h->levels[2].axes = NST_NEW_ARRAY(a, 2, nst_ir_axis);
   h->levels[2].axes[0] = (nst_ir_axis){.name = "x", .size = x};
@@ -118,11 +120,14 @@ nst_ir_mapping *hand_convolution(nst_arena *a) {
   for (int i = 0; i < w->ndims; i++) w->dims[i] = (nst_ir_dim){.name = dims[i], .extent = constant(a, extents[i])};
   w->ntensors = 3;
   w->tensors = NST_NEW_ARRAY(a, w->ntensors, nst_ir_tensor);
-  w->tensors[0] = (nst_ir_tensor){.name = "I", .type = "int8", .bits = constant(a, 8), .role = NST_ROLE_INPUT, .nranks = 3};
+  w->tensors[0] =
+    (nst_ir_tensor){.name = "I", .type = "int8", .bits = constant(a, 8), .role = NST_ROLE_INPUT, .nranks = 3};
   w->tensors[0].shape = NST_NEW_ARRAY(a, 3, expr);
   for (int i = 0; i < 3; i++) w->tensors[0].shape[i] = constant(a, extents[C + i]);
-  w->tensors[1] = (nst_ir_tensor){.name = "W", .type = "int8", .bits = constant(a, 8), .role = NST_ROLE_INPUT, .nranks = 4};
-  w->tensors[2] = (nst_ir_tensor){.name = "O", .type = "int32", .bits = constant(a, 32), .role = NST_ROLE_OUTPUT, .nranks = 3};
+  w->tensors[1] =
+    (nst_ir_tensor){.name = "W", .type = "int8", .bits = constant(a, 8), .role = NST_ROLE_INPUT, .nranks = 4};
+  w->tensors[2] =
+    (nst_ir_tensor){.name = "O", .type = "int32", .bits = constant(a, 32), .role = NST_ROLE_OUTPUT, .nranks = 3};
   w->nstmts = 1;
   nst_ir_stmt *s = w->stmts = NST_NEW(a, nst_ir_stmt);
   *s = (nst_ir_stmt){.combine = NST_COMBINE_ADD, .nin = 2, .ndims = 6, .text = "I * W"};
@@ -146,9 +151,11 @@ nst_ir_mapping *hand_convolution(nst_arena *a) {
 
   make_hardware(m, a, constant(a, 16), constant(a, 16));
   add_keep(&b, 0);
-  for (int i = 0; i < 4; i++) add_node(&b, (nst_ir_node){.kind = NST_NODE_FOR, .dim = i, .split = NST_TILE_BY, .size = param(a, i)});
+  for (int i = 0; i < 4; i++)
+    add_node(&b, (nst_ir_node){.kind = NST_NODE_FOR, .dim = i, .split = NST_TILE_BY, .size = param(a, i)});
   add_keep(&b, 1);
-  for (int i = 0; i < 4; i++) add_node(&b, (nst_ir_node){.kind = NST_NODE_FOR, .dim = i, .split = NST_TILE_BY, .size = param(a, 4 + i)});
+  for (int i = 0; i < 4; i++)
+    add_node(&b, (nst_ir_node){.kind = NST_NODE_FOR, .dim = i, .split = NST_TILE_BY, .size = param(a, 4 + i)});
   add_node(&b, (nst_ir_node){.kind = NST_NODE_PAR, .dim = K, .split = NST_TILE_AUTO, .level = 2, .axis = 1});
   add_node(&b, (nst_ir_node){.kind = NST_NODE_PAR, .dim = C, .split = NST_TILE_AUTO, .level = 2, .axis = 0});
   add_keep(&b, 3);
@@ -165,7 +172,9 @@ static expr random_size(builder *b, hand_source *s) {
   nst_arena *a = b->arena;
   expr p = param(a, hand_below(s, HAND_PARAMS));
   switch (hand_below(s, 9)) {
-  case 0: case 1: case 2: return p;
+  case 0:
+  case 1:
+  case 2: return p;
   case 3: return constant(a, 1 + hand_below(s, 6));
   case 4: return binary(a, NST_X_CEILDIV, p, constant(a, 1 + hand_below(s, 3)));
   case 5: return binary(a, NST_X_ADD, p, constant(a, hand_below(s, 3) - 1));
@@ -214,7 +223,8 @@ static void random_workload(builder *b, hand_source *s) {
   w->ndims = 1 + hand_below(s, DIMS);
   w->dims = NST_NEW_ARRAY(a, w->ndims, nst_ir_dim);
   for (int i = 0; i < w->ndims; i++)
-    w->dims[i] = (nst_ir_dim){.name = dims[i], .extent = hand_below(s, 4) ? constant(a, 1 + hand_below(s, 12)) : random_size(b, s)};
+    w->dims[i] = (nst_ir_dim){.name = dims[i],
+                              .extent = hand_below(s, 4) ? constant(a, 1 + hand_below(s, 12)) : random_size(b, s)};
   w->ntensors = 2 + hand_below(s, 2);
   w->tensors = NST_NEW_ARRAY(a, w->ntensors, nst_ir_tensor);
   w->nstmts = 1;
@@ -226,21 +236,29 @@ static void random_workload(builder *b, hand_source *s) {
   for (int t = 0; t < w->ntensors; t++) {
     nst_ir_access access = random_access(b, s, t, w->ndims);
     nst_ir_tensor *tensor = &w->tensors[t];
-    *tensor = (nst_ir_tensor){.name = tensors[t], .type = "int8", .bits = constant(a, 8), .nranks = access.nranks,
+    *tensor = (nst_ir_tensor){.name = tensors[t],
+                              .type = "int8",
+                              .bits = constant(a, 8),
+                              .nranks = access.nranks,
                               .role = t ? NST_ROLE_INPUT : NST_ROLE_OUTPUT};
     if (!hand_below(s, 3)) {
       tensor->shape = NST_NEW_ARRAY(a, access.nranks, expr);
       for (int r = 0; r < access.nranks; r++) tensor->shape[r] = hand_below(s, 2) ? random_size(b, s) : NULL;
     }
-    if (t) st->in[t - 1] = access;
-    else st->out = access;
+    if (t)
+      st->in[t - 1] = access;
+    else
+      st->out = access;
   }
 }
 
 static void random_split(builder *b, hand_source *s, bool par) {
   nst_ir_node n = {.kind = par ? NST_NODE_PAR : NST_NODE_FOR, .dim = hand_below(s, b->m->workload.ndims)};
   int pick = hand_below(s, 6);
-  n.split = pick == 0 && !par ? NST_TILE_ONE : pick == 1 ? NST_TILE_INTO : par && pick < 4 ? NST_TILE_AUTO : NST_TILE_BY;
+  n.split = pick == 0 && !par ? NST_TILE_ONE
+            : pick == 1       ? NST_TILE_INTO
+            : par && pick < 4 ? NST_TILE_AUTO
+                              : NST_TILE_BY;
   if (n.split == NST_TILE_BY || n.split == NST_TILE_INTO) n.size = random_size(b, s);
   if (par) {
     n.level = 2;

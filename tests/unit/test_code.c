@@ -15,35 +15,51 @@ static nst_jit *new_jit(void) {
   return jit;
 }
 
-static const int64_t numbers[] = {0, 1, 2, 3, 7, 16, 100, -1, -2, -7, -100, INT64_C(1) << 31, INT64_C(1) << 40,
-                                  INT64_MAX, INT64_MAX - 1, INT64_MIN, INT64_MIN + 1, INT64_C(3037000500)};
+static const int64_t numbers[] = {0,
+                                  1,
+                                  2,
+                                  3,
+                                  7,
+                                  16,
+                                  100,
+                                  -1,
+                                  -2,
+                                  -7,
+                                  -100,
+                                  INT64_C(1) << 31,
+                                  INT64_C(1) << 40,
+                                  INT64_MAX,
+                                  INT64_MAX - 1,
+                                  INT64_MIN,
+                                  INT64_MIN + 1,
+                                  INT64_C(3037000500)};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
 /* One store per instruction, in this order; operands by pointer, so nothing folds. */
 static int build_all(nst_code *c) {
   nst_id a = nst_code_load(c, 0, 0), b = nst_code_load(c, 0, 1), p = nst_code_load_point(c, 1);
   nst_id one = nst_code_const(c, 1), zero = nst_code_const(c, 0);
-  nst_id positive = nst_code_op(c, NST_OP_MAX, b, one), ok = nst_code_truth(c, true);
-  nst_id natural = nst_code_op(c, NST_OP_MAX, a, zero);
+  nst_id positive = nst_code_op(c, NST_INST_MAX, b, one), ok = nst_code_truth(c, true);
+  nst_id natural = nst_code_op(c, NST_INST_MAX, a, zero);
   int slot = 0;
-  nst_code_store(c, slot++, nst_code_op(c, NST_OP_DIV, a, positive));
-  nst_code_store(c, slot++, nst_code_op(c, NST_OP_MOD, a, positive));
-  nst_code_store(c, slot++, nst_code_op(c, NST_OP_GCD, natural, positive));
-  nst_code_store(c, slot++, nst_code_op(c, NST_OP_MIN, a, b));
-  nst_code_store(c, slot++, nst_code_op(c, NST_OP_MAX, a, b));
-  nst_op arithmetic[] = {NST_OP_ADD, NST_OP_SUB, NST_OP_MUL};
+  nst_code_store(c, slot++, nst_code_op(c, NST_INST_DIV, a, positive));
+  nst_code_store(c, slot++, nst_code_op(c, NST_INST_MOD, a, positive));
+  nst_code_store(c, slot++, nst_code_op(c, NST_INST_GCD, natural, positive));
+  nst_code_store(c, slot++, nst_code_op(c, NST_INST_MIN, a, b));
+  nst_code_store(c, slot++, nst_code_op(c, NST_INST_MAX, a, b));
+  nst_inst_op arithmetic[] = {NST_INST_ADD, NST_INST_SUB, NST_INST_MUL};
   for (int i = 0; i < 3; i++) {
     nst_id fine = ok;
     nst_id v = nst_code_checked(c, arithmetic[i], a, b, &fine);
     nst_code_store(c, slot++, v);
     nst_code_store(c, slot++, nst_code_select(c, fine, one, zero));
   }
-  nst_id less = nst_code_op(c, NST_OP_LT, a, b), equal = nst_code_op(c, NST_OP_EQ, a, b);
-  nst_id either = nst_code_op(c, NST_OP_OR, less, equal), both = nst_code_op(c, NST_OP_AND, less, equal);
+  nst_id less = nst_code_op(c, NST_INST_LT, a, b), equal = nst_code_op(c, NST_INST_EQ, a, b);
+  nst_id either = nst_code_op(c, NST_INST_OR, less, equal), both = nst_code_op(c, NST_INST_AND, less, equal);
   nst_code_store(c, slot++, nst_code_select(c, either, one, zero));
   nst_code_store(c, slot++, nst_code_select(c, both, one, zero));
   nst_code_store(c, slot++, nst_code_select(c, nst_code_not(c, less), a, b));
-  nst_code_store(c, slot++, nst_code_op(c, NST_OP_ADD, p, nst_code_const(c, 5)));
+  nst_code_store(c, slot++, nst_code_op(c, NST_INST_ADD, p, nst_code_const(c, 5)));
   c->status = nst_code_select(c, equal, nst_code_const(c, 17), nst_code_const(c, -3));
   return slot;
 }
@@ -94,7 +110,8 @@ static void every_instruction_at_every_level(void **state) {
     build_all(&code);
     nst_jit_unit *unit = NULL;
     nst_code_function *f = NULL;
-    assert_int_equal(nst_jit_compile(&unit, &f, jit, &code, 1, (nst_jit_options){.level = (nst_jit_level)level}, NULL), NST_JIT_OK);
+    assert_int_equal(nst_jit_compile(&unit, &f, jit, &code, 1, (nst_jit_options){.level = (nst_jit_level)level}, NULL),
+                     NST_JIT_OK);
     nst_arena_free(arena); /* compiled code needs nothing of it */
     check_all(f);
     nst_jit_unit_free(jit, unit);
@@ -112,17 +129,17 @@ static void folding_agrees(void **state) {
       nst_code_init(&c, arena, "folded");
       int64_t a = numbers[i], b = numbers[j], positive = b > 1 ? b : 1, v;
       nst_id x = nst_code_const(&c, a), y = nst_code_const(&c, b), p = nst_code_const(&c, positive);
-      assert_true(nst_code_is(&c, nst_code_op(&c, NST_OP_DIV, x, p), floor_div(a, positive)));
-      assert_true(nst_code_is(&c, nst_code_op(&c, NST_OP_MOD, x, p), floor_mod(a, positive)));
+      assert_true(nst_code_is(&c, nst_code_op(&c, NST_INST_DIV, x, p), floor_div(a, positive)));
+      assert_true(nst_code_is(&c, nst_code_op(&c, NST_INST_MOD, x, p), floor_mod(a, positive)));
       nst_id ok = nst_code_truth(&c, true);
       bool over = __builtin_mul_overflow(a, b, &v);
-      assert_true(nst_code_is(&c, nst_code_checked(&c, NST_OP_MUL, x, y, &ok), v));
+      assert_true(nst_code_is(&c, nst_code_checked(&c, NST_INST_MUL, x, y, &ok), v));
       assert_true(nst_code_is_truth(&c, ok, !over));
       ok = nst_code_truth(&c, true);
       over = __builtin_sub_overflow(a, b, &v);
-      assert_true(nst_code_is(&c, nst_code_checked(&c, NST_OP_SUB, x, y, &ok), v));
+      assert_true(nst_code_is(&c, nst_code_checked(&c, NST_INST_SUB, x, y, &ok), v));
       assert_true(nst_code_is_truth(&c, ok, !over));
-      assert_true(nst_code_is_truth(&c, nst_code_op(&c, NST_OP_LT, x, y), a < b));
+      assert_true(nst_code_is_truth(&c, nst_code_op(&c, NST_INST_LT, x, y), a < b));
     }
   nst_arena_free(arena);
 }
@@ -134,19 +151,19 @@ static void repeated_work_is_found(void **state) {
   nst_code_init(&c, arena, "shared");
   nst_id a = nst_code_load(&c, 0, 0), b = nst_code_load(&c, 0, 1);
   assert_int_equal(nst_code_load(&c, 0, 1), b);
-  assert_int_equal(nst_code_op(&c, NST_OP_MUL, a, b), nst_code_op(&c, NST_OP_MUL, b, a));
-  assert_int_not_equal(nst_code_op(&c, NST_OP_SUB, a, b), nst_code_op(&c, NST_OP_SUB, b, a));
+  assert_int_equal(nst_code_op(&c, NST_INST_MUL, a, b), nst_code_op(&c, NST_INST_MUL, b, a));
+  assert_int_not_equal(nst_code_op(&c, NST_INST_SUB, a, b), nst_code_op(&c, NST_INST_SUB, b, a));
   for (int i = 0; i < 5000; i++) nst_code_load(&c, 1, i);
   for (int i = 0; i < 5000; i++) assert_int_equal(nst_code_load(&c, 1, i), nst_code_load(&c, 1, i));
   nst_arena_free(arena);
 }
 
-static nst_jit_status compile_sum(nst_jit *jit, nst_jit_unit **unit, nst_code_function **f, int64_t add, nst_jit_options options,
-                                  nst_buffer *error) {
+static nst_jit_status compile_sum(nst_jit *jit, nst_jit_unit **unit, nst_code_function **f, int64_t add,
+                                  nst_jit_options options, nst_buffer *error) {
   nst_arena *arena = nst_arena_new();
   nst_code code;
   nst_code_init(&code, arena, "sum");
-  code.status = nst_code_op(&code, NST_OP_ADD, nst_code_load(&code, 0, 0), nst_code_const(&code, add));
+  code.status = nst_code_op(&code, NST_INST_ADD, nst_code_load(&code, 0, 0), nst_code_const(&code, add));
   nst_jit_status status = nst_jit_compile(unit, f, jit, &code, 1, options, error);
   nst_arena_free(arena);
   return status;

@@ -3,13 +3,16 @@
  * nearly always where the exact result is an ordinary number. */
 #include "test.h"
 
-#include "backend/jit.h"
 #include "backend/codegen.h"
+#include "backend/jit.h"
 #include <stdio.h>
 
 enum { PARAMS = 3, VALUES = 2, TREES = 100, UNITS = 30, VECTORS = 60 };
 
-typedef struct { uint64_t state; nst_arena *arena; } source;
+typedef struct {
+  uint64_t state;
+  nst_arena *arena;
+} source;
 
 static uint64_t next(source *s) {
   s->state ^= s->state << 13;
@@ -21,7 +24,8 @@ static uint64_t next(source *s) {
 static int below(source *s, int n) { return (int)(next(s) >> 33) % n; }
 
 static int64_t interesting(source *s) {
-  static const int64_t special[] = {0, 1, -1, 2, 3, 64, 1000003, INT64_C(1) << 32, INT64_C(1) << 62, INT64_MAX, INT64_MIN, -(INT64_C(1) << 40)};
+  static const int64_t special[] = {
+    0, 1, -1, 2, 3, 64, 1000003, INT64_C(1) << 32, INT64_C(1) << 62, INT64_MAX, INT64_MIN, -(INT64_C(1) << 40)};
   int pick = below(s, 10);
   if (pick == 0) return special[below(s, (int)(sizeof special / sizeof *special))];
   if (pick < 4) return below(s, 10);
@@ -68,7 +72,8 @@ static const nst_expr *random_number(source *s, int depth, int nvalues) {
     return e;
   }
   if (pick == 7 && !below(s, 5)) {
-    nst_expr *e = node(s, NST_X_SUM), *index = node(s, NST_X_INDEX), *lo = node(s, NST_X_CONST), *hi = node(s, NST_X_CONST);
+    nst_expr *e = node(s, NST_X_SUM), *index = node(s, NST_X_INDEX), *lo = node(s, NST_X_CONST),
+             *hi = node(s, NST_X_CONST);
     lo->value = nst_rat_int(1);
     hi->value = nst_rat_int(below(s, 6));
     e->a = index;
@@ -77,8 +82,8 @@ static const nst_expr *random_number(source *s, int depth, int nvalues) {
     return e;
   }
   static const nst_expr_kind one[] = {NST_X_NEG, NST_X_ABS, NST_X_CEIL, NST_X_FLOOR};
-  static const nst_expr_kind two[] = {NST_X_ADD, NST_X_SUB, NST_X_MUL, NST_X_DIV, NST_X_FLOORDIV, NST_X_MOD,
-                                      NST_X_MIN, NST_X_MAX, NST_X_CEILDIV, NST_X_GCD, NST_X_ADD, NST_X_MUL};
+  static const nst_expr_kind two[] = {NST_X_ADD, NST_X_SUB, NST_X_MUL,     NST_X_DIV, NST_X_FLOORDIV, NST_X_MOD,
+                                      NST_X_MIN, NST_X_MAX, NST_X_CEILDIV, NST_X_GCD, NST_X_ADD,      NST_X_MUL};
   if (pick < 11) {
     nst_expr *e = node(s, one[pick - 7]);
     e->a = random_number(s, depth - 1, nvalues);
@@ -150,7 +155,7 @@ static void generate_subject(subject *t, nst_arena *arena, int number) {
   nst_cg_value v = nst_cg_expr(&l, t->e);
   nst_id yes = nst_code_truth(c, true), one = nst_code_const(c, 1), zero = nst_code_const(c, 0);
   nst_id ok = yes, integral = yes, sign_ok = yes, strict_ok = yes;
-  for (int i = 0; i < t->scope.nvalues; i++) ok = nst_code_op(c, NST_OP_AND, ok, l.values[i].ok);
+  for (int i = 0; i < t->scope.nvalues; i++) ok = nst_code_op(c, NST_INST_AND, ok, l.values[i].ok);
   nst_id whole = nst_cg_integer(&l, &v, &ok, &integral);
   nst_id natural = nst_cg_sign(&l, &v, false, &sign_ok), positive = nst_cg_sign(&l, &v, true, &strict_ok);
   nst_code_store(c, 0, whole);
@@ -161,7 +166,9 @@ static void generate_subject(subject *t, nst_arena *arena, int number) {
   c->status = zero;
 }
 
-typedef struct { long ok, exact, refused; } tally;
+typedef struct {
+  long ok, exact, refused;
+} tally;
 
 static bool moderate(const nst_value *v) {
   return v->kind == NST_VALUE_RAT && v->rat.num < 1000000 && v->rat.num > -1000000 && v->rat.den < 1000;
@@ -178,7 +185,8 @@ static void compare(const subject *t, nst_code_function *f, const int64_t *param
   f(in, 0, out);
   nst_eval_env env = {.params = values, .values = named};
   bool good = true;
-  for (int i = 0; good && i < t->scope.nvalues; i++) good = nst_expr_eval(&named[i], t->scope.values[i].value, &env, NULL) == NST_EVAL_OK;
+  for (int i = 0; good && i < t->scope.nvalues; i++)
+    good = nst_expr_eval(&named[i], t->scope.values[i].value, &env, NULL) == NST_EVAL_OK;
   good = good && nst_expr_eval(&want, t->e, &env, NULL) == NST_EVAL_OK;
   if (!out[1]) {
     n->refused += good && moderate(&want);
@@ -230,7 +238,8 @@ static void native_expressions_agree_with_exact_ones(void **state) {
     nst_jit_unit_free(jit, unit);
     nst_arena_free(s.arena);
   }
-  print_message("%ld native results, %ld of them ordinary; %ld ordinary ones were left to the exact path\n", n.ok, n.exact, n.refused);
+  print_message("%ld native results, %ld of them ordinary; %ld ordinary ones were left to the exact path\n", n.ok,
+                n.exact, n.refused);
   assert_true(n.exact > 50000);
   assert_true(n.refused * 10 < n.exact);
   nst_jit_free(jit);

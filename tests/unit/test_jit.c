@@ -29,7 +29,9 @@ static int close_jit(void **state) {
 
 static nst_kernel_options at_level(nst_jit_level level) { return (nst_kernel_options){.jit = jit, .level = level}; }
 
-typedef struct { long ok, infeasible, deopt_refused, deopt; } tally;
+typedef struct {
+  long ok, infeasible, deopt_refused, deopt;
+} tally;
 
 /* One point, both ways. */
 static void check_point(nst_arena *arena, const nst_ir_mapping *m, nst_interpreter *plain, const nst_kernel *k,
@@ -51,8 +53,10 @@ static void check_point(nst_arena *arena, const nst_ir_mapping *m, nst_interpret
     n->infeasible++;
     break;
   case NST_KERNEL_DEOPT:
-    if (want) n->deopt++;
-    else n->deopt_refused++;
+    if (want)
+      n->deopt++;
+    else
+      n->deopt_refused++;
     break;
   }
 }
@@ -66,7 +70,8 @@ static void the_convolution_agrees_everywhere(void **state) {
   nst_counts *got = nst_counts_new(arena, m);
   for (int level = NST_JIT_O0; level <= NST_JIT_O2; level++) {
     nst_kernel *k = NULL;
-    assert_int_equal(nst_kernel_new(&k, m, nst_interpreter_plan(plain), at_level((nst_jit_level)level), NULL), NST_JIT_OK);
+    assert_int_equal(nst_kernel_new(&k, m, nst_interpreter_plan(plain), at_level((nst_jit_level)level), NULL),
+                     NST_JIT_OK);
     nst_kernel_scratch *scratch = nst_kernel_scratch_new(k);
     hand_source s = {77};
     tally n = {0};
@@ -108,7 +113,8 @@ static void random_mappings_agree(void **state) {
       plain[i] = nst_interpreter_new(mappings[i]);
       plans[i] = nst_interpreter_plan(plain[i]);
     }
-    assert_int_equal(nst_kernels_new(kernels, MODULE, mappings, plans, at_level(u % 8 ? NST_JIT_O0 : NST_JIT_O1), NULL), NST_JIT_OK);
+    assert_int_equal(nst_kernels_new(kernels, MODULE, mappings, plans, at_level(u % 8 ? NST_JIT_O0 : NST_JIT_O1), NULL),
+                     NST_JIT_OK);
     hand_source s = {(uint64_t)u + 5};
     for (int i = 0; i < MODULE; i++) {
       nst_counts *got = nst_counts_new(arena, mappings[i]);
@@ -116,7 +122,9 @@ static void random_mappings_agree(void **state) {
       for (int v = 0; v < VECTORS; v++) {
         int64_t params[HAND_PARAMS];
         for (int p = 0; p < HAND_PARAMS; p++)
-          params[p] = !hand_below(&s, 40) ? -1 + hand_below(&s, 2) : !hand_below(&s, 100) ? INT64_MAX - hand_below(&s, 3) : 1 + hand_below(&s, 9);
+          params[p] = !hand_below(&s, 40)    ? -1 + hand_below(&s, 2)
+                      : !hand_below(&s, 100) ? INT64_MAX - hand_below(&s, 3)
+                                             : 1 + hand_below(&s, 9);
         check_point(arena, mappings[i], plain[i], kernels[i], scratch, params, got, &n);
       }
       nst_kernel_scratch_free(scratch);
@@ -125,7 +133,8 @@ static void random_mappings_agree(void **state) {
     }
     nst_arena_free(arena);
   }
-  print_message("%ld counted, %ld infeasible, %ld refused by both, %ld only asked\n", n.ok, n.infeasible, n.deopt_refused, n.deopt);
+  print_message("%ld counted, %ld infeasible, %ld refused by both, %ld only asked\n", n.ok, n.infeasible,
+                n.deopt_refused, n.deopt);
   assert_true(n.ok > n.infeasible && n.infeasible > 0 && n.deopt_refused > 0);
   assert_true(n.deopt * 50 < n.ok);
 }
@@ -172,7 +181,11 @@ static void batches_agree_with_single_points(void **state) {
 
 enum { THREADS = 4 };
 
-typedef struct { const nst_kernel *k; const nst_ir_mapping *m; uint64_t seed, sum; } job;
+typedef struct {
+  const nst_kernel *k;
+  const nst_ir_mapping *m;
+  uint64_t seed, sum;
+} job;
 
 /* A sum over points that every thread must get alike; half of the threads also compile meanwhile. */
 static void *work(void *arg) {
