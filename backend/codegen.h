@@ -52,6 +52,7 @@ typedef struct {
   nst_id *extent;  /* [ndims] */
   nst_id *tile;    /* [nnodes]: at most the extent outside it, so that equal nests give equal numbers */
   nst_cg_access *accesses; int *first_access; /* [nstmts]: output, then inputs */
+  bool fixed_costs; /* bits, axes and attributes depend on no parameter */
 } nst_cg_nest;
 
 void nst_cg_nest_make(nst_cg_nest *out, nst_code *code, const nst_ir_mapping *m);

@@ -21,6 +21,9 @@ typedef struct {
 
 static nst_id op(walk *w, nst_inst_op o, nst_id a, nst_id b) { return nst_code_op(w->code, o, a, b); }
 
+/* Whether a value that metrics are made of is the same for every point. */
+static void note_cost(walk *w, bool fixed) { w->out->fixed_costs = w->out->fixed_costs && fixed; }
+
 static void require(walk *w, nst_id *condition, nst_id more) { *condition = op(w, NST_INST_AND, *condition, more); }
 
 static nst_id at_most(walk *w, nst_id a, nst_id b) { return nst_code_not(w->code, op(w, NST_INST_LT, b, a)); }
@@ -88,7 +91,8 @@ static void generate_workload(walk *w) {
   nst_arena *arena = w->code->arena;
   w->out->extent = NST_NEW_ARRAY(arena, wl->ndims, nst_id);
   for (int i = 0; i < wl->ndims; i++) w->out->extent[i] = size(w, wl->dims[i].extent, &w->out->ok);
-  for (int i = 0; i < wl->ntensors; i++) size(w, wl->tensors[i].bits, &w->out->ok);
+  for (int i = 0; i < wl->ntensors; i++)
+    note_cost(w, nst_code_is_const(w->code, size(w, wl->tensors[i].bits, &w->out->ok)));
   int n = 0;
   for (int i = 0; i < wl->nstmts; i++) n += 1 + wl->stmts[i].nin;
   w->out->accesses = NST_NEW_ARRAY(arena, n, nst_cg_access);
@@ -110,6 +114,7 @@ static void generate_workload(walk *w) {
 static void attribute(walk *w, const nst_expr *e, bool strictly) {
   if (!e) return;
   nst_cg_value v = nst_cg_expr(&w->l, e);
+  note_cost(w, v.kind == NST_CG_KNOWN);
   nst_id legal = nst_cg_sign(&w->l, &v, strictly, &w->out->ok);
   require(w, &w->out->ok, legal);
 }
@@ -134,6 +139,7 @@ static void generate_hardware(walk *w) {
     w->axes[i] = NST_NEW_ARRAY(w->code->arena, l->naxes, nst_id);
     for (int a = 0; a < l->naxes; a++) {
       w->axes[i][a] = size(w, l->axes[a].size, &w->out->ok);
+      note_cost(w, nst_code_is_const(w->code, w->axes[i][a]));
       instances = nst_code_checked(w->code, NST_INST_MUL, instances, w->axes[i][a], &w->out->ok);
     }
   }
@@ -183,7 +189,7 @@ void nst_cg_nest_make(nst_cg_nest *out, nst_code *code, const nst_ir_mapping *m)
             .one = nst_code_const(code, 1),
             .zero = nst_code_const(code, 0),
             .yes = nst_code_truth(code, true)};
-  *out = (nst_cg_nest){.ok = w.yes, .feasible = w.yes};
+  *out = (nst_cg_nest){.ok = w.yes, .feasible = w.yes, .fixed_costs = true};
   w.outer_split = NST_NEW_ARRAY(code->arena, m->nnodes, int);
   w.outer_par = NST_NEW_ARRAY(code->arena, m->nnodes, int);
   w.used = NST_NEW_ARRAY(code->arena, m->nnodes, nst_id);

@@ -344,6 +344,7 @@ void nst_kernel_code_make(nst_kernel_code *out, nst_arena *arena, const char *na
   nst_code_init(&out->formulas, arena, nst_arena_printf(arena, "%s.formulas", name));
   maker k = {.arena = arena, .out = out, .plan = plan};
   nst_cg_nest_make(&k.nest, &out->prologue, m);
+  out->fixed_costs = k.nest.fixed_costs;
   if (nst_code_is_truth(&out->prologue, k.nest.ok, false)) out->never = true;
   /* Nothing can be said of the constants of a mapping that is never legal. */
   if (!out->never && !nst_code_is_truth(&out->prologue, k.nest.feasible, false) && !make_cells(&k)) out->never = true;

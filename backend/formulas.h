@@ -26,6 +26,7 @@ typedef struct {
   nst_columns columns;
   int *key_of_row;       /* [nrows]: first word of its key among the keys */
   int nkeys;
+  bool fixed_costs;      /* what metrics need besides counters depends on no parameter */
   bool never;            /* every point is NST_POINT_ASK: the code need not be compiled */
 } nst_kernel_code;
 

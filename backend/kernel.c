@@ -225,6 +225,8 @@ nst_kernel_status nst_kernel_eval(const nst_kernel *k, nst_kernel_scratch *s, co
 
 size_t nst_kernel_width(const nst_kernel *k) { return (size_t)k->layout.total; }
 
+bool nst_kernel_fixed_costs(const nst_kernel *k) { return k->code.fixed_costs; }
+
 _Static_assert(sizeof(nst_moves) == 4 * sizeof(int64_t) && _Alignof(nst_moves) == _Alignof(int64_t),
                "moves are four counters side by side");
 

@@ -54,6 +54,10 @@ size_t nst_kernel_width(const nst_kernel *k);
 /* The counters of one point of a batch as nst_counts that point into it. */
 nst_counts nst_kernel_view(const nst_kernel *k, int64_t *point);
 
+/* Whether bits, axes and attributes of the hardware are the same for every point: then the metrics of all points may
+ * be computed with the nest of any one of them. */
+bool nst_kernel_fixed_costs(const nst_kernel *k);
+
 /* What the kernel did so far with this scratch, for benchmarks. */
 typedef struct { uint64_t points, rows_filled, groups_counted; } nst_kernel_statistics;
 nst_kernel_statistics nst_kernel_scratch_statistics(const nst_kernel_scratch *s);

@@ -259,6 +259,10 @@ static void a_missing_module_is_an_error_value(void **state) {
   assert_int_equal(nst_jit_new(&jit, "/nowhere/nestor-llvm.so", &error), NST_JIT_MISSING);
   assert_null(jit);
   assert_non_null(strstr(error.text, "nestor-llvm.so"));
+  nst_buffer_clear(&error);
+  assert_int_equal(nst_jit_new(&jit, "libm.so.6", &error), NST_JIT_MISSING); /* a library, but not that one */
+  assert_null(jit);
+  assert_non_null(strstr(error.text, "another version"));
   nst_buffer_fini(&error);
 }
 

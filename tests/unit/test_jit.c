@@ -80,6 +80,7 @@ static void the_convolution_agrees_everywhere(void **state) {
       for (int p = 0; p < 8; p++) params[p] = 1 + hand_below(&s, extents[p] + 3) - !hand_below(&s, 50);
       check_point(arena, m, plain, k, scratch, params, got, &n);
     }
+    assert_true(nst_kernel_fixed_costs(k));
     assert_true(n.ok > 200);
     assert_true(n.infeasible > 0);
     assert_int_equal(n.deopt, 0);
