@@ -182,6 +182,20 @@ static bool taken_in(const builder *b, int i, figure f) {
   return true;
 }
 
+/* A window over all of the rank's dimensions that reaches past a declared shape on both sides has its size. */
+static term inside_shape(const builder *b, const nst_nest_rank *r, const term *sizes, term w) {
+  if (r->size < 0) return w;
+  int64_t first = r->offset;
+  for (int t = 0; t < r->nterms; t++) {
+    const int64_t all = b->x->nest->extent[r->ir[t].dim];
+    if (sizes[t].value != all) return w;
+    if (r->coef[t] < 0) first += r->coef[t] * (all - 1);
+  }
+  if (first > 0 || first + w.value < r->size) return w;
+  const ptrdiff_t rank = r - b->access->ranks;
+  return (term){expr_text(b->x, b->x->m->workload.tensors[b->e->tensor].shape[rank]), r->size};
+}
+
 static void sliding_rank(const builder *b, product *p, const nst_nest_rank *r, figure f) {
   term *sizes = NST_NEW_ARRAY(b->x->arena, r->nterms, term);
   int first = b->innermost; /* the outermost of the loops whose sweep is one window */
@@ -195,7 +209,7 @@ static void sliding_rank(const builder *b, product *p, const nst_nest_rank *r, f
   const bool sweeps = dim >= 0 && in_rank(r, dim);
   for (int t = 0; t < r->nterms; t++)
     sizes[t] = sweeps && r->ir[t].dim == dim ? extent(b->x, b->e->stmt, first, dim) : together(b, r->ir[t].dim, f);
-  const term w = width(b->x, r->coef, sizes, r->nterms);
+  const term w = inside_shape(b, r, sizes, width(b->x, r->coef, sizes, r->nterms));
   factor(p, w.text, w.value);
   for (int i = 0; i < b->e->child; i++) {
     const nst_ir_node *n = nst_path_node(b->x->m, b->e->stmt, i);
@@ -256,8 +270,10 @@ static void tile_of(const builder *b, product *p) {
     const nst_nest_rank *rank = &b->access->ranks[r];
     term *sizes = NST_NEW_ARRAY(b->x->arena, rank->nterms, term);
     for (int t = 0; t < rank->nterms; t++) sizes[t] = extent(b->x, b->e->stmt, b->e->child, rank->ir[t].dim);
+    if (!rank->nterms) continue;
     const term w = rank->nterms == 1 ? sizes[0] : width(b->x, rank->coef, sizes, rank->nterms);
-    if (rank->nterms) factor(p, w.text, w.value);
+    const term seen = inside_shape(b, rank, sizes, w);
+    factor(p, seen.text, seen.value);
   }
 }
 
@@ -420,7 +436,8 @@ void nst_explain_formulas(nst_explain *x) {
   if (out.left_out) {
     nst_buffer_puts(x->out, "  ");
     nst_count_of(x->out, out.left_out, "figure has", "figures have");
-    nst_buffer_puts(x->out, " no short closed form here; the counts above are exact\n");
+    nst_buffer_puts(x->out, " no short closed form here (tiles cut short, windows cut by a declared shape, tiles that\n"
+                            "  return in part); the counts above are exact\n");
   }
   nst_table_fini(&out.table);
   nestor_eval_free(out.other);
