@@ -3,6 +3,8 @@
 #include "hand.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 typedef const nst_expr *expr;
 
@@ -14,6 +16,11 @@ uint64_t hand_next(hand_source *s) {
 }
 
 int hand_below(hand_source *s, int n) { return (int)((hand_next(s) >> 33) % (uint64_t)n); }
+
+bool hand_has_code_generator(void) {
+  const char *path = getenv("NESTOR_LLVM_MODULE");
+  return !path || access(path, R_OK) == 0;
+}
 
 static expr constant(nst_arena *a, int64_t v) {
   nst_expr *e = NST_NEW(a, nst_expr);

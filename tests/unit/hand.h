@@ -12,6 +12,9 @@ enum { HAND_PARAMS = 4 };
 /* HAND_PARAMS parameters, meant for values of about 1 to 12. The same seed gives the same mapping. */
 nst_ir_mapping *hand_random(nst_arena *arena, uint64_t seed);
 
+/* false where the tree was built without the code generator: the tests' environment names a file that is not there. */
+bool hand_has_code_generator(void);
+
 typedef struct { uint64_t state; } hand_source;
 uint64_t hand_next(hand_source *s);
 int hand_below(hand_source *s, int n); /* 0 .. n - 1 */

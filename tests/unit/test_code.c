@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "backend/jit.h"
+#include "hand.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -267,6 +268,7 @@ static void a_missing_module_is_an_error_value(void **state) {
 }
 
 int main(void) {
+  if (!hand_has_code_generator()) return 0;
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(folding_agrees),
     cmocka_unit_test(repeated_work_is_found),
