@@ -4,8 +4,8 @@
 #include "test.h"
 
 #include "backend/codegen.h"
-#include "hand.h"
 #include "backend/jit.h"
+#include "hand.h"
 #include <stdio.h>
 
 enum { PARAMS = 3, VALUES = 2, TREES = 100, UNITS = 30, VECTORS = 60 };
