@@ -28,6 +28,7 @@ const char *nst_variants_init(nst_variants *v, nst_arena *arena, const nst_ir_ma
   for (size_t i = 0; i < nodes.len; i++)
     if (nodes.items[i]->permute >= 0) v->lengths[nodes.items[i]->permute]++;
   if (v->nkeeps > 62) return "a mapping of a sweep has at most 62 keep?";
+  if (v->npermutes > 64) return "a mapping of a sweep has at most 64 permute blocks";
   bool over = false;
   for (int b = 0; b < v->npermutes; b++) {
     if (v->lengths[b] > 16) return "a permute block of a sweep holds at most 16 loops";
@@ -88,8 +89,13 @@ static nst_ir_node *copy_keep(maker *k, const nst_ir_node *from) {
   to->ntensors = 0;
   if (from->optional && is_dropped(k, from)) return to;
   for (int i = 0; i < from->ntensors; i++) to->tensors[to->ntensors++] = from->tensors[i];
-  for (int i = 0; i < from->ndormant; i++)
-    if (is_dropped(k, from->dormant[i].unless)) to->tensors[to->ntensors++] = from->dormant[i].tensor;
+  for (int i = 0; i < from->ndormant; i++) {
+    bool wakes = true; /* held once every keep? that it gives way to is dropped */
+    for (int j = 0; j < from->ndormant; j++)
+      if (from->dormant[j].tensor == from->dormant[i].tensor)
+        wakes = wakes && j >= i && is_dropped(k, from->dormant[j].unless);
+    if (wakes) to->tensors[to->ntensors++] = from->dormant[i].tensor;
+  }
   return to;
 }
 

@@ -83,6 +83,9 @@ typedef enum { NST_NODE_FOR, NST_NODE_PAR, NST_NODE_KEEP, NST_NODE_SEQ, NST_NODE
 typedef enum { NST_TILE_ONE /* tiles of 1 */, NST_TILE_BY, NST_TILE_INTO, NST_TILE_AUTO /* par without by */ } nst_tile_kind;
 typedef struct nst_ir_node nst_ir_node;
 typedef struct { int *stmts; int nstmts; nst_ir_node *body; nst_span span; } nst_ir_branch;
+/* A tensor that a keep holds only where a sweep drops the optional keep `unless`; evaluated alone it is not held.
+ * A keep of nothing but dormant tensors has ntensors 0 and does nothing. */
+typedef struct { int tensor; nst_ir_node *unless; } nst_ir_dormant;
 struct nst_ir_node {
   nst_node_kind kind;
   int id;               /* position in mapping->nodes, preorder */
@@ -94,6 +97,7 @@ struct nst_ir_node {
   int axis;             /* PAR */
   int permute;          /* FOR: number of its permute block, or -1 */
   int *tensors; int ntensors; bool optional, implied; /* KEEP; optional = `keep?` */
+  nst_ir_dormant *dormant; int ndormant;               /* KEEP */
   nst_ir_branch *branches; int nbranches;              /* SEQ */
 };
 /* A keep of one tensor: the unit in which tiles are held. Numbered in preorder, then in the order of `tensors`. */
@@ -101,6 +105,7 @@ typedef struct { int node, tensor, level; bool optional; } nst_ir_slot;
 typedef struct { int *nodes; int nnodes; } nst_ir_path;   /* node ids from the root to the compute */
 typedef struct {
   nst_name name; nst_span span; /* span of its head */
+  bool imported;                /* declared in a file or module that the program uses */
   nst_ir_scope scope;
   nst_ir_workload workload; nst_ir_hardware hardware;
   nst_ir_node *root;

@@ -1,0 +1,1 @@
+check --diagnostics json partial-names.nest

@@ -1,0 +1,1 @@
+eval --require-fit --format csv does-not-fit.nest

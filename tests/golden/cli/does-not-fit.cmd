@@ -1,0 +1,1 @@
+eval does-not-fit.nest

@@ -1,0 +1,1 @@
+emit expr gemm.nest

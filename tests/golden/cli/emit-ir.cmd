@@ -1,0 +1,1 @@
+emit ir gemm.nest

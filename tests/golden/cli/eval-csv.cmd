@@ -1,0 +1,1 @@
+eval --format csv gemm.nest

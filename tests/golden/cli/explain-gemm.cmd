@@ -1,0 +1,1 @@
+explain gemm.nest

@@ -1,0 +1,1 @@
+test failing-tests.nest

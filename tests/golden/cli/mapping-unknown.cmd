@@ -1,0 +1,1 @@
+eval --mapping oss gemm.nest

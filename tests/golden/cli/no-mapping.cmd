@@ -1,0 +1,1 @@
+eval hardware-only.nest

@@ -1,0 +1,1 @@
+eval --format json partial.nest

@@ -1,0 +1,1 @@
+eval --set tq=3 gemm.nest
