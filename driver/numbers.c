@@ -57,10 +57,7 @@ void nst_number_decimal(nst_buffer *out, double v, int digits) {
   }
   int64_t scale = 1;
   for (int i = 0; i < digits; i++) scale *= 10;
-  if (size > 9e18 / (double)scale) { /* the decimals would not fit, and are below what a double holds */
-    scale = 1;
-    digits = 0;
-  }
+  for (; digits && size * (double)scale > 9e15; digits--) scale /= 10; /* decimals that a double does not hold */
   const int64_t scaled = (int64_t)llround(size * (double)scale);
   if (v < 0 && scaled) nst_buffer_putc(out, '-');
   nst_number_grouped(out, scaled / scale);
