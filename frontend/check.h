@@ -278,7 +278,8 @@ int nst_lower_unit(nst_fe_nest *n, const nst_ast_mitem *item, nst_span span); /*
 bool nst_fe_below(const nst_fe_nest *n, int inner, int outer); /* inner is in the subtree of outer */
 bool nst_fe_uses(const nst_ir_stmt *stmt, int tensor);
 bool nst_fe_used_below(const nst_fe_nest *n, const int *stmts, int nstmts, int tensor);
-bool nst_fe_may_hold(const nst_fe_nest *n, int level, int tensor);
+/* `holds` of a level: an intermediate is an output of the statement that writes it and an input of those that read it. */
+bool nst_fe_may_hold(const nst_fe_nest *n, int level, int tensor, const int *stmts, int nstmts);
 nst_name nst_fe_stmt_name(const nst_fe_nest *n, int stmt); /* its output */
 /* lower_seq.c */
 const char *nst_fe_shortest_seq(const nst_fe_nest *n, const int *stmts, int nstmts);

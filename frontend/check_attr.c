@@ -173,7 +173,7 @@ static bool check_names(nst_scope *s, const nst_ast_attr *a, nst_fe_holds *out) 
     if (!e) return false;
     if (e->kind != NST_AST_NAME || !e->id.name) {
       nst_diag *m = nst_diag_add(s->ck->diags, NST_D_ATTR_FORM, e->span, "`holds` lists names of tensors");
-      nst_diag_help(s->ck->diags, m, "as in `holds = A, B`; `inputs`, `outputs` and `intermediates` stand for all of a kind");
+      nst_diag_help(s->ck->diags, m, "as in `holds = A, B`; `inputs` and `outputs` stand for all of a kind");
       return false;
     }
     out->items[out->n++] = (nst_ast_ident){e->id.name, e->span};

@@ -43,7 +43,7 @@ static void survey(keeps *k) {
     for (int i = 0; i < node->ir->ntensors; i++)
       if (above_share(k, id, node->ir->tensors[i])) k->named[node->ir->tensors[i]] = id;
     for (int t = 0; node->all && t < k->ntensors; t++) {
-      if (!above_share(k, id, t) || !nst_fe_may_hold(n, node->ir->level, t)) continue;
+      if (!above_share(k, id, t) || !nst_fe_may_hold(n, node->ir->level, t, node->stmts, node->nstmts)) continue;
       k->takers[1][t] = k->takers[0][t];
       k->takers[0][t] = id;
     }
@@ -99,7 +99,8 @@ static void resolve_all(keeps *k, int id) {
   ir->tensors = NST_NEW_ARRAY(n->ck->arena, k->ntensors, int);
   node->spans = NST_NEW_ARRAY(n->ck->arena, k->ntensors, nst_span);
   for (int t = 0; t < k->ntensors; t++) {
-    if (!nst_fe_may_hold(n, ir->level, t) || !nst_fe_used_below(n, node->stmts, node->nstmts, t)) continue;
+    if (!nst_fe_used_below(n, node->stmts, node->nstmts, t)) continue;
+    if (!nst_fe_may_hold(n, ir->level, t, node->stmts, node->nstmts)) continue;
     int holder = k->holder[ir->level * k->ntensors + t] - 1;
     if (above_share(k, id, t)) {
       if (!takes_shared(k, id, t)) continue;

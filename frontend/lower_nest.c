@@ -192,7 +192,7 @@ static void imply_outermost(chain *c, const nst_ast_mitem *items) {
                         .implied = true, .tensors = NST_NEW_ARRAY(n->ck->arena, n->w->ir.ntensors, int)};
   nst_span *spans = NST_NEW_ARRAY(n->ck->arena, n->w->ir.ntensors, nst_span);
   for (int t = 0; t < n->w->ir.ntensors; t++) {
-    if (n->w->ir.tensors[t].role == NST_ROLE_INTERMEDIATE || !nst_fe_may_hold(n, n->outermost, t)) continue;
+    if (n->w->ir.tensors[t].role == NST_ROLE_INTERMEDIATE || !nst_fe_may_hold(n, n->outermost, t, c->stmts, c->nstmts)) continue;
     spans[node->ntensors] = n->m->decl->id.span;
     node->tensors[node->ntensors++] = t;
   }

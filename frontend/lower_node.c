@@ -132,15 +132,20 @@ nst_ir_node *nst_lower_loop(nst_fe_nest *n, const nst_ast_mitem *item, nst_scope
 
 /* ---- keep ---- */
 
-bool nst_fe_may_hold(const nst_fe_nest *n, int level, int tensor) {
+bool nst_fe_may_hold(const nst_fe_nest *n, int level, int tensor, const int *stmts, int nstmts) {
   const nst_fe_holds *holds = &n->h->holds[level];
-  if (!holds->items) return true;
-  const nst_ir_tensor *t = &n->w->ir.tensors[tensor];
-  static const char *const roles[] = {[NST_ROLE_INPUT] = "inputs", [NST_ROLE_OUTPUT] = "outputs", [NST_ROLE_INTERMEDIATE] = "intermediates"};
+  if (!holds->items || nstmts == 0) return true;
+  bool read = false, written = false;
+  for (int i = 0; i < nstmts; i++) {
+    const nst_ir_stmt *s = &n->w->ir.stmts[stmts[i]];
+    if (s->out.tensor == tensor) written = true;
+    else read = read || nst_fe_uses(s, tensor);
+  }
   for (int i = 0; i < holds->n; i++) {
-    if (holds->items[i].name == t->name) return true;
-    bool named = nst_symtab_find(&n->w->tensors, holds->items[i].name) != NULL; /* a tensor may be called `inputs` */
-    if (!named && (strcmp(holds->items[i].name, roles[t->role]) == 0 || strcmp(holds->items[i].name, "all") == 0)) return true;
+    nst_name name = holds->items[i].name;
+    if (name == n->w->ir.tensors[tensor].name) return true;
+    if (nst_symtab_find(&n->w->tensors, name)) continue; /* a tensor may be called `inputs` */
+    if (strcmp(name, "inputs") == 0 ? read : strcmp(name, "outputs") == 0 ? written : strcmp(name, "all") == 0) return true;
   }
   return false;
 }
@@ -148,7 +153,7 @@ bool nst_fe_may_hold(const nst_fe_nest *n, int level, int tensor) {
 static bool may_keep(nst_fe_nest *n, int level, int tensor, const nst_ast_ident *id, const int *stmts, int nstmts) {
   nst_checker *ck = n->ck;
   const nst_ir_level *l = &n->h->ir.levels[level];
-  if (!nst_fe_may_hold(n, level, tensor)) {
+  if (!nst_fe_may_hold(n, level, tensor, stmts, nstmts)) {
     nst_diag *m = nst_diag_add(ck->diags, NST_D_KEEP_FORBIDDEN, id->span, "`%s` may not hold `%s`", l->name, id->name);
     nst_diag_label(ck->diags, m, n->h->holds[level].span, "it holds only these");
     return false;
