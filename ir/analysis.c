@@ -3,10 +3,14 @@
  * Groups turn numbers into columns (ir/group.c), formulas turn columns into
  * counters (ir/plan.c says which). All arithmetic here is exact in 64 bits: a
  * column never exceeds the points of its dimensions, so a product never exceeds
- * the operations of the statement, which nst_nest_make has found to fit. */
+ * the operations of the statement, which nst_nest_make has found to fit.
+ *
+ * A group whose numbers are those of the call before keeps its columns: from one
+ * point of an enumeration to the next, most groups do not change. */
 #include "ir/analysis.h"
 #include "ir/plan.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct nst_analysis {
   nst_arena *arena;
@@ -14,6 +18,8 @@ struct nst_analysis {
   const nst_plan *plan; /* NULL: a path is too long */
   nst_group_scratch *scratch;
   int64_t *columns, *inputs;
+  int64_t **counted; /* [ngroups]: the numbers of the columns at hand */
+  bool *known;       /* [ngroups]: there are some */
 };
 
 nst_analysis *nst_analysis_new(const nst_ir_mapping *m) {
@@ -23,9 +29,13 @@ nst_analysis *nst_analysis_new(const nst_ir_mapping *m) {
   a->ir = m;
   a->plan = nst_plan_make(arena, m);
   a->scratch = nst_group_scratch_new();
-  int most = 1;
-  for (int i = 0; a->plan && i < a->plan->ngroups; i++)
+  int most = 1, ngroups = a->plan ? a->plan->ngroups : 0;
+  a->counted = NST_NEW_ARRAY(arena, ngroups, int64_t *);
+  a->known = NST_NEW_ARRAY(arena, ngroups, bool);
+  for (int i = 0; i < ngroups; i++) {
     if (a->plan->groups[i].ninputs > most) most = a->plan->groups[i].ninputs;
+    a->counted[i] = NST_NEW_ARRAY(arena, a->plan->groups[i].ninputs, int64_t);
+  }
   a->inputs = NST_NEW_ARRAY(arena, most, int64_t);
   a->columns = NST_NEW_ARRAY(arena, a->plan ? a->plan->ncolumns + 1 : 1, int64_t);
   return a;
@@ -116,10 +126,15 @@ bool nst_analysis_count(nst_analysis *a, const nst_nest *nest, nst_counts *out, 
   for (int i = 0; i < p->ngroups; i++) {
     const nst_plan_group *g = &p->groups[i];
     for (int k = 0; k < g->ninputs; k++) a->inputs[k] = nst_input_of(nest, g->inputs[k]);
+    const size_t bytes = (size_t)g->ninputs * sizeof *a->inputs;
+    if (a->known[i] && !memcmp(a->counted[i], a->inputs, bytes)) continue;
+    a->known[i] = false;
     if (nst_group_count(g->group, a->inputs, a->columns + g->first, a->scratch) != NST_GROUP_OK) {
       refuse(a, g, diags);
       return false;
     }
+    memcpy(a->counted[i], a->inputs, bytes);
+    a->known[i] = true;
   }
   if (!no_conflict(a, diags)) return false;
   int moves = out->nstmts * out->nlevels * out->ntensors;

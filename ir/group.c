@@ -89,8 +89,10 @@ static bool same_access(const nst_component_access *a, const nst_component_acces
 
 /* The rank with its numbers; false: more terms than are counted. */
 static bool read_rank(nst_component_rank *to, const nst_group_rank *from, const int64_t *in, const int64_t *extents) {
-  *to = (nst_component_rank){.offset = from->offset < 0 ? 0 : in[from->offset],
-                             .size = from->size < 0 ? -1 : in[from->size]};
+  /* Field by field: zeroing the whole struct took a third of the time of a count. */
+  to->nterms = 0;
+  to->offset = from->offset < 0 ? 0 : in[from->offset];
+  to->size = from->size < 0 ? -1 : in[from->size];
   int64_t lo = to->offset, hi = to->offset;
   for (int t = 0; t < from->nterms; t++) {
     int64_t coef = from->coefs[t] < 0 ? 1 : in[from->coefs[t]];
@@ -218,9 +220,12 @@ static void add_splits(splitter *x, nst_component *part, const int *dims, const 
 
 static nst_component *new_part(splitter *x, nst_component_kind kind, const int *dims, int ndims, const int64_t *in) {
   nst_component *part = &x->parts[x->nparts++];
-  memset(part, 0, sizeof *part);
   part->kind = kind;
   part->ndims = ndims;
+  part->has_parents = part->clipped = false; /* field by field, as above */
+  part->coefs[0] = part->coefs[1] = 0;
+  part->accesses = NULL;
+  part->naccesses = 0;
   part->lo = -((int64_t)1 << 62);
   part->hi = (int64_t)1 << 62;
   for (int d = 0; d < ndims; d++) part->extents[d] = x->extents[dims[d]];
