@@ -46,7 +46,7 @@ static const int extents[PARAMS] = {64, 64, 56, 56, 64, 64, 56, 56};
 
 static double now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
