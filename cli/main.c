@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
   if (argc < 2) {
     nestor_buffer *out = nestor_buffer_new();
     cli_overview(out);
-    cli_say("no command given\n\n%s", nestor_buffer_data(out));
+    cli_say("no command given\n\n%.*s", (int)nestor_buffer_size(out) - 1, nestor_buffer_data(out));
     nestor_buffer_free(out);
     return CLI_WRONG_USAGE;
   }

@@ -26,14 +26,12 @@ bool cli_stdout_color(const cli_args *args) {
 }
 
 void cli_say(const char *fmt, ...) {
-  char text[4096];
+  fputs(error_color ? "\033[1mnestor:\033[0m " : "nestor: ", stderr);
   va_list list;
   va_start(list, fmt);
-  const int n = vsnprintf(text, sizeof text, fmt, list);
+  vfprintf(stderr, fmt, list);
   va_end(list);
-  if (n < 0) return;
-  fprintf(stderr, error_color ? "\033[1mnestor:\033[0m %s%s" : "nestor: %s%s", text,
-          *text && text[strlen(text) - 1] == '\n' ? "" : "\n");
+  fputc('\n', stderr);
 }
 
 void cli_diagnostics(const cli_args *args, const nestor_diagnostics *diagnostics, bool always) {

@@ -56,7 +56,7 @@ static void lifetime(nst_explain *x, int slot) {
     nst_buffer_puts(x->out, "; gone when branch ");
     branch_name(x, branch);
     nst_buffer_puts(x->out, " ends");
-  } else nst_buffer_puts(x->out, "; held through the whole run");
+  } else nst_buffer_puts(x->out, "; stays while the branches run");
   nst_buffer_putc(x->out, '\n');
 }
 

@@ -240,8 +240,9 @@ static void unused_dimensions(const builder *b, product *p, figure f) {
 /* At the compute every operation takes part: all points, shared by siblings. */
 static void at_compute(const builder *b, product *p, figure f) {
   const nst_ir_mapping *m = b->x->m;
-  for (int d = 0; d < m->workload.ndims; d++) {
-    const term whole = extent(b->x, b->e->stmt, 0, d);
+  const nst_ir_stmt *stmt = &m->workload.stmts[b->e->stmt];
+  for (int d = 0; d < stmt->ndims; d++) {
+    const term whole = extent(b->x, b->e->stmt, 0, stmt->dims[d]);
     factor(p, whole.text, whole.value);
   }
   nst_buffer shared = {0};
@@ -373,6 +374,14 @@ typedef struct {
   int left_out;
 } printer;
 
+/* In a cascade a counter is a sum over statements: the statement stands beside it. */
+static void label(nst_explain *x, printer *out, const nst_edge *e, const char *name, const nst_ir_node *at) {
+  const nst_ir_workload *w = &x->m->workload;
+  nst_buffer *cell = nst_table_cell(&out->table);
+  nst_buffer_printf(cell, "%s(%s, %s)", name, x->m->hardware.levels[at->level].name, w->tensors[e->tensor].name);
+  if (w->nstmts > 1) nst_buffer_printf(cell, " in %s", w->tensors[w->stmts[e->stmt].out.tensor].name);
+}
+
 static void row(nst_explain *x, printer *out, const nst_edge *e, figure f) {
   static const char *const names[] = {"reads", "updates", "tile"};
   const nst_ir_node *at = nst_path_node(x->m, e->stmt, f == F_TILE ? e->child : e->parent);
@@ -380,8 +389,7 @@ static void row(nst_explain *x, printer *out, const nst_edge *e, figure f) {
   const extent_of_truth holds = truth(x, e, f, &p, out->other);
   if (holds == HOLDS_NOT) out->left_out++;
   else {
-    nst_buffer_printf(nst_table_cell(&out->table), "%s(%s, %s)", names[f], x->m->hardware.levels[at->level].name,
-                      x->m->workload.tensors[e->tensor].name);
+    label(x, out, e, names[f], at);
     nst_buffer_printf(nst_table_cell(&out->table), "= %s", p.text.text);
     nst_buffer *value = nst_table_cell(&out->table);
     nst_buffer_puts(value, "= ");
@@ -402,7 +410,7 @@ static void read_back_row(nst_explain *x, printer *out, const nst_edge *e) {
   int64_t once;
   if (p.good && !__builtin_sub_overflow(moved->updates, moved->reads, &once) && once == p.value) {
     const char *level = x->m->hardware.levels[parent->level].name, *tensor = x->m->workload.tensors[e->tensor].name;
-    nst_buffer_printf(nst_table_cell(&out->table), "reads(%s, %s)", level, tensor);
+    label(x, out, e, "reads", parent);
     if (moved->reads) nst_buffer_printf(nst_table_cell(&out->table), "= updates(%s, %s) - %s", level, tensor, p.text.text);
     else nst_table_text(&out->table, "= 0: no partial sum comes back");
     nst_buffer *value = nst_table_cell(&out->table);

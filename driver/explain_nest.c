@@ -72,18 +72,27 @@ static void keep(drawing *d, const nst_ir_node *n, int depth) {
   nst_buffer_puts(note, " elements");
 }
 
+/* The statement whose path ends at a compute. */
+static const nst_ir_stmt *statement_at(const nst_ir_mapping *m, const nst_ir_node *compute) {
+  for (int s = 0; s < m->workload.nstmts; s++)
+    if (m->paths[s].nodes[m->paths[s].nnodes - 1] == compute->id) return &m->workload.stmts[s];
+  return NULL;
+}
+
 static void compute(drawing *d, const nst_ir_node *n, int depth) {
   const nst_ir_mapping *m = d->x->m;
+  const nst_ir_stmt *stmt = statement_at(m, n);
   nst_buffer names = {0};
   int64_t points = 1;
-  for (int i = 0; i < m->workload.ndims; i++) {
-    if (d->extent[i] <= 1) continue;
-    nst_buffer_printf(&names, "%s%s ", names.len ? ", " : "", m->workload.dims[i].name);
-    nst_number_grouped(&names, d->extent[i]);
-    points *= d->extent[i]; /* part of ops, which fit */
+  for (int i = 0; stmt && i < stmt->ndims; i++) {
+    const int dim = stmt->dims[i];
+    if (d->extent[dim] <= 1) continue;
+    nst_buffer_printf(&names, "%s%s ", names.len ? ", " : "", m->workload.dims[dim].name);
+    nst_number_grouped(&names, d->extent[dim]);
+    points *= d->extent[dim]; /* part of ops, which fit */
   }
   if (names.len) {
-    nst_buffer_printf(line(d, depth++), "one point at a time");
+    nst_buffer_puts(line(d, depth++), "one point at a time");
     nst_buffer *note = nst_table_cell(&d->table);
     nst_buffer_printf(note, "%s: ", names.text);
     nst_count_of(note, points, "step", "steps");

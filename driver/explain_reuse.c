@@ -64,9 +64,9 @@ static void for_line(nst_explain *x, const nst_edge *e, int i, const nst_ir_node
   } else {
     int64_t kept = 0, width = 0;
     const bool slide = slides(x, e, n, &kept, &width);
-    nst_buffer_puts(x->out, "moves on");
+    nst_buffer_puts(x->out, "moves on to other elements");
     if (slide && !inside) {
-      nst_buffer_puts(x->out, " and keeps ");
+      nst_buffer_puts(x->out, ", keeps ");
       nst_number_grouped(x->out, kept);
       nst_buffer_puts(x->out, " of ");
       nst_number_grouped(x->out, width);
@@ -103,10 +103,13 @@ static int64_t whole(const nst_explain *x, int tensor) {
 
 static void times(nst_explain *x, int64_t moved, int64_t of) {
   if (!of) return;
+  if (moved == of) {
+    nst_buffer_puts(x->out, ", each once");
+    return;
+  }
   nst_buffer_puts(x->out, ", ");
   nst_number_decimal(x->out, (double)moved / (double)of, 2);
-  nst_buffer_puts(x->out, moved == of ? " time each" : " times the ");
-  if (moved == of) return;
+  nst_buffer_puts(x->out, " times the ");
   nst_number_grouped(x->out, of);
   nst_buffer_puts(x->out, " there are");
 }

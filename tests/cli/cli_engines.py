@@ -25,6 +25,7 @@ def test_too_large_to_simulate():
 def test_cases():
     names = sorted(glob.glob(os.path.join(SOURCE, "tests/cases/named/*.nest")))
     names += sorted(glob.glob(os.path.join(SOURCE, "tests/cases/forms/*.nest")))
+    names = [n for n in names if not n.endswith("model-and-verify.nest")]  # too large to simulate
     if names:
         result = run("eval", "--engine", "all", "--format", "csv", *names)
         assert "E0940" not in result.err and result.code == 0, result.err
