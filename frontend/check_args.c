@@ -59,9 +59,7 @@ nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_par
         lost = true;
       }
       at = sym ? sym->index : -1;
-    } else if (named) {
-      nst_diag *m = nst_diag_add(ck->diags, NST_D_ARG_NAMED, a->span, "an argument without a name after one with a name");
-      nst_diag_help(ck->diags, m, "positional arguments come first; write `name = value`");
+    } else if (named) { /* a syntax error, reported */
       at = -1;
       lost = true;
     } else if (next++ >= target->n) {

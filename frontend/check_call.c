@@ -160,7 +160,7 @@ static void bad_args(nst_checker *ck, nst_metric metric, nst_span span, const ch
   nst_diag_help(ck->diags, m, "it is written `%s`", metric_usage(ck, metric));
 }
 
-static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, int *out) {
+static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, int *out, bool *swapped) {
   nst_checker *ck = s->ck;
   const nst_ast_expr *e = arg->value;
   if (!e) return false;
@@ -175,7 +175,14 @@ static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, i
                                nst_symtab_find(s->tensors, e->id.name) ? "`%s` is a tensor, and a level is needed here"
                                                                        : "there is no level `%s`", e->id.name);
     if (nst_symtab_find(s->tensors, e->id.name)) {
-      nst_diag_help(ck->diags, m, "the level comes first: `%s`", metric_usage(ck, metric));
+      const nst_ast_expr *other = arg->next && arg->next->value && arg->next->value->kind == NST_AST_NAME ? arg->next->value : NULL;
+      if (other && nst_symtab_find(s->levels, other->id.name)) {
+        nst_diag_help(ck->diags, m, "the level comes first: `%s(%s, %s)`", nst_metric_name(metric), other->id.name, e->id.name);
+        nst_diag_fix(ck->diags, m, nst_span_join(e->span, other->span), nst_arena_printf(ck->arena, "%s, %s", other->id.name, e->id.name));
+        *swapped = true;
+      } else {
+        nst_diag_help(ck->diags, m, "the level comes first: `%s`", metric_usage(ck, metric));
+      }
       return false;
     }
     nst_candidates c = {0};
@@ -223,7 +230,7 @@ nst_typed nst_check_metric(nst_scope *s, const nst_ast_expr *e, nst_metric metri
   const char *name = nst_metric_name(metric);
   if (!s->metrics) {
     nst_diag *m = nst_diag_add(ck->diags, NST_D_METRIC_HERE, e->span, "`%s` is known only after counting, so %s cannot use it", name, s->what);
-    nst_diag_help(ck->diags, m, "metrics stand in tests, verify blocks and sweeps");
+    nst_diag_help(ck->diags, m, strcmp(s->what, "a set") == 0 ? "a condition on a metric belongs in `where`" : "metrics stand in tests, verify blocks and sweeps");
     return nst_poison();
   }
   metric_args takes = metric_takes(metric);
@@ -237,8 +244,8 @@ nst_typed nst_check_metric(nst_scope *s, const nst_ast_expr *e, nst_metric metri
                                     : nst_arena_printf(ck->arena, "`%s` needs a level", name));
     return nst_poison();
   }
-  bool good = n < 1 || level_arg(s, metric, a, &level);
-  good = (n < 2 || tensor_arg(s, metric, a->next, &tensor)) && good;
+  bool swapped = false, good = n < 1 || level_arg(s, metric, a, &level, &swapped);
+  good = (n < 2 || swapped || tensor_arg(s, metric, a->next, &tensor)) && good;
   if (!good) return nst_poison();
   nst_expr *x = NST_NEW(ck->arena, nst_expr);
   *x = (nst_expr){.kind = NST_X_METRIC, .span = e->span, .metric = metric, .level = level, .tensor = tensor};

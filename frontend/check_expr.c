@@ -41,6 +41,8 @@ static const char *respelled(nst_scope *s, const nst_ast_expr *e, nst_unit unit,
     const char *spelt = nst_arena_printf(s->ck->arena, "%.*s%s", (int)len, e->unit.name, over ? over : "");
     nst_unit got;
     nst_rat scale;
+    if (nst_unit_equal(unit, NST_UNIT_BYTE_PER_CYCLE) && nst_unit_parse(&got, &scale, e->unit.name, len) && scale.num >= 1000000)
+      return nst_arena_printf(s->ck->arena, "%s %.*s/s", number, (int)len, e->unit.name); /* nobody moves megabytes in a cycle */
     if (nst_unit_parse(&got, &scale, spelt, strlen(spelt)) && nst_unit_equal(got, unit))
       return nst_arena_printf(s->ck->arena, "%s %s", number, spelt);
     return NULL;
@@ -134,7 +136,7 @@ static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
     if (p->id.name != name) continue;
     nst_diag *m = nst_diag_add(ck->diags, NST_D_USED_BEFORE, e->span, "`%s` is used before it has a value", name);
     nst_diag_label(ck->diags, m, p->id.span, "it is declared here");
-    nst_diag_help(ck->diags, m, "a default value sees the parameters to the left of its own");
+    nst_diag_help(ck->diags, m, s->nframes > 1 ? "a line sees the names of the lines above it" : "a default value sees the parameters to the left of its own");
     return;
   }
   nst_typed ignored;
@@ -218,9 +220,13 @@ static nst_typed member_of_level(nst_scope *s, const nst_ast_expr *e, const nst_
   }
   nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_MEMBER, e->id.span, "`%s` has no `%s`", level->name, member);
   if (nst_suggest(ck->diags, m, e->id.span, member, &c)) return nst_poison();
-  if (level->kind == NST_LEVEL_ARRAY) nst_diag_help(ck->diags, m, "an array has the sizes of its axes");
-  else if (level->kind == NST_LEVEL_MEMORY) nst_diag_help(ck->diags, m, "a memory has `capacity`");
-  else nst_diag_help(ck->diags, m, "a compute unit has nothing to read");
+  if (level->kind == NST_LEVEL_ARRAY) {
+    const char *axes = "";
+    for (int i = 0; i < level->naxes; i++) axes = nst_arena_printf(ck->arena, "%s%s`%s.%s`", axes, i ? ", " : "", level->name, level->axes[i].name);
+    nst_diag_help(ck->diags, m, "an array has the sizes of its axes: %s", axes);
+  }
+  if (level->kind == NST_LEVEL_MEMORY) nst_diag_help(ck->diags, m, "a memory has `capacity`");
+  if (level->kind == NST_LEVEL_COMPUTE) nst_diag_help(ck->diags, m, "a compute unit has nothing to read");
   return nst_poison();
 }
 
@@ -395,7 +401,7 @@ static nst_typed check_if(nst_scope *s, const nst_ast_expr *e) {
   nst_unit unit = NST_UNIT_NONE;
   bool soft = false;
   if (b.truth != c.truth) {
-    nst_diag *m = nst_diag_add(s->ck->diags, NST_D_NOT_NUMBER, e->span, "one side of this `if` is a number, the other a condition");
+    nst_diag *m = nst_diag_add(s->ck->diags, NST_D_NOT_NUMBER, e->c->span, "one side of this `if` is a number, the other a condition");
     nst_diag_label(s->ck->diags, m, e->b->span, b.truth ? "a condition" : "a number");
     nst_diag_label(s->ck->diags, m, e->c->span, c.truth ? "a condition" : "a number");
     return nst_poison();

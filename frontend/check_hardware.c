@@ -23,10 +23,7 @@ static bool check_axes(nst_scope *s, const nst_ast_hitem *item, nst_ir_level *le
     ok = ok && sym && size;
     if (sym) level->axes[level->naxes++] = (nst_ir_axis){p->id.name, p->id.span, size};
   }
-  if (n > 0 || s->incomplete) return ok;
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_NO_AXES, item->span, "the array `%s` has no axes", level->name);
-  nst_diag_help(ck->diags, m, "write its sizes, as in `array %s[x = 16, y = 16]`", level->name);
-  return false;
+  return ok && n > 0; /* none: a syntax error, reported */
 }
 
 static bool check_level(nst_scope *s, nst_fe_hardware *h, const nst_ast_hitem *item, bool has_clock) {
@@ -36,7 +33,7 @@ static bool check_level(nst_scope *s, nst_fe_hardware *h, const nst_ast_hitem *i
     return false;
   }
   if (h->ir.nlevels >= NST_MAX_LEVELS) {
-    nst_diag_add(ck->diags, NST_D_TOO_MANY, item->id.span, "hardware has at most %d levels", NST_MAX_LEVELS);
+    if (!h->incomplete) nst_diag_add(ck->diags, NST_D_TOO_MANY, item->id.span, "hardware has at most %d levels", NST_MAX_LEVELS);
     h->incomplete = true;
     return false;
   }

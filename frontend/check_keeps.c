@@ -186,6 +186,7 @@ void nst_resolve_keeps(nst_fe_nest *n) {
   k.takers[0] = NST_NEW_ARRAY(arena, k.ntensors, int);
   k.takers[1] = NST_NEW_ARRAY(arena, k.ntensors, int);
   k.holder = NST_NEW_ARRAY(arena, (size_t)n->h->ir.nlevels * (size_t)k.ntensors, int);
+  for (int s = 0; s < n->w->ir.nstmts; s++) n->keeps_incomplete = n->keeps_incomplete || n->compute[s] < 0;
   survey(&k);
   for (int id = 0; id < (int)n->nodes.len; id++) {
     leave(&k, id);

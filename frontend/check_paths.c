@@ -9,6 +9,7 @@ typedef struct {
   nst_fe_nest *n;
   int *path; int len;       /* node ids from the root to the compute */
   int *last;                /* [ntensors] innermost keep so far, -1 */
+  bool *missing;            /* [ntensors] it has been said that it is kept nowhere */
 } walk;
 
 static const char *level_name(const nst_fe_nest *n, int level) { return n->h->ir.levels[level].name; }
@@ -103,18 +104,22 @@ static void check_all_kept(walk *w, int stmt) {
   const nst_ir_workload *ir = &n->w->ir;
   const char *names = "", *plain = "";
   int count = 0, first = -1;
+  bool elsewhere = false;
   for (int t = 0; t < ir->ntensors; t++) {
     if (w->last[t] >= 0 || !nst_fe_uses(&ir->stmts[stmt], t)) continue;
     n->broken = true;
-    if (ir->tensors[t].role == NST_ROLE_INTERMEDIATE && kept_anywhere(n, t)) continue; /* check_cascade.c says why */
+    bool kept = kept_anywhere(n, t);
+    if (ir->tensors[t].role == NST_ROLE_INTERMEDIATE && kept) continue; /* check_cascade.c says why */
+    if (!kept && w->missing[t]) continue;
+    w->missing[t] = true;
+    elsewhere = elsewhere || kept;
     names = nst_arena_printf(arena, "%s%s`%s`", names, count ? ", " : "", ir->tensors[t].name);
     plain = nst_arena_printf(arena, "%s%s%s", plain, count ? ", " : "", ir->tensors[t].name);
     if (!count++) first = t;
   }
   if (!count || n->keeps_incomplete || n->w->incomplete || n->h->incomplete || nst_has_syntax_error(n->ck, n->m->decl->span)) return;
-  bool cascade = ir->nstmts > 1;
   nst_diag *m = nst_diag_add(n->ck->diags, NST_D_KEPT_NOWHERE, n->place[stmt], "%s %s kept nowhere%s", names, count == 1 ? "is" : "are",
-                             cascade ? nst_arena_printf(arena, " on the way to `%s`", nst_fe_stmt_name(n, stmt)) : "");
+                             elsewhere ? nst_arena_printf(arena, " on the way to `%s`", nst_fe_stmt_name(n, stmt)) : "");
   nst_diag_label(n->ck->diags, m, ir->tensors[first].span, "declared here");
   if (ir->tensors[first].role == NST_ROLE_INTERMEDIATE) {
     nst_diag_help(n->ck->diags, m, "keep it above the `seq` on chip (fused), or in `%s` (unfused)", n->outermost >= 0 ? level_name(n, n->outermost) : "the outermost memory");
@@ -153,6 +158,7 @@ void nst_check_paths(nst_fe_nest *n) {
   walk w = {.n = n};
   w.path = NST_NEW_ARRAY(n->ck->arena, n->nodes.len, int);
   w.last = NST_NEW_ARRAY(n->ck->arena, n->w->ir.ntensors, int);
+  w.missing = NST_NEW_ARRAY(n->ck->arena, n->w->ir.ntensors, bool);
   for (int s = 0; s < n->w->ir.nstmts; s++) {
     if (n->compute[s] < 0) continue;
     w.len = 0;

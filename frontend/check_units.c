@@ -15,7 +15,7 @@ static const nst_ast_expr *inside(const nst_ast_expr *e) {
 static void suggest_unit(nst_scope *s, nst_diag *m, const nst_typed *bare, const nst_ast_expr *e, nst_unit unit) {
   nst_checker *ck = s->ck;
   const char *usual = nst_unit_usual(unit);
-  if (!usual) return;
+  if (!usual || bare->soft) return; /* a count of something, which no unit mends */
   const nst_ast_expr *inner = inside(e);
   if (inner->kind == NST_AST_NUMBER && nst_expr_is_const(bare->x)) {
     nst_diag_help(ck->diags, m, "write the unit behind the number, as in `%s`", nst_arena_printf(ck->arena, "1 %s", usual));
@@ -36,7 +36,7 @@ bool nst_units_meet(nst_scope *s, nst_side side, const nst_typed *a, const nst_a
   if (a_bare && (b->soft || bare_zero(a))) return true;
   if (b_bare && (a->soft || bare_zero(b))) return true;
   const char *da = nst_unit_describe(ck->arena, a->unit), *db = nst_unit_describe(ck->arena, b->unit);
-  nst_span span = nst_span_join(ea->span, eb->span);
+  nst_span span = eb->span;
   nst_diag *m = NULL;
   switch (side) {
     case NST_SIDE_ADD: m = nst_diag_add(ck->diags, NST_D_UNIT_MISMATCH, span, "cannot add or subtract %s and %s", da, db); break;

@@ -65,8 +65,26 @@ static const struct { const char *other, *ours; } foreign_types[] = {
   {"i64", "int64"}, {"u8", "uint8"}, {"u16", "uint16"}, {"u32", "uint32"}, {"byte", "uint8"}, {"bool", "bits(1)"},
 };
 
+/* "int9" and the like: the number of bits, or 0. */
+static int odd_width(const char *name) {
+  int bits = 0;
+  if (*name == 'u') name++;
+  if (strncmp(name, "int", 3) != 0 || !name[3]) return 0;
+  for (name += 3; *name; name++) {
+    if (*name < '0' || *name > '9' || bits > 1000) return 0;
+    bits = bits * 10 + (*name - '0');
+  }
+  return bits;
+}
+
 static void say_unknown_type(nst_checker *ck, const nst_ast_type *type) {
   nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_TYPE, type->id.span, "there is no element type `%s`", type->id.name);
+  if (odd_width(type->id.name)) {
+    const char *right = nst_arena_printf(ck->arena, "bits(%d)", odd_width(type->id.name));
+    nst_diag_help(ck->diags, m, "did you mean `%s`?", right);
+    nst_diag_fix(ck->diags, m, type->id.span, right);
+    return;
+  }
   for (size_t i = 0; i < sizeof foreign_types / sizeof *foreign_types; i++) {
     if (strcmp(foreign_types[i].other, type->id.name) != 0) continue;
     nst_diag_help(ck->diags, m, "did you mean `%s`?", foreign_types[i].ours);

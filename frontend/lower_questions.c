@@ -71,35 +71,39 @@ bool nst_lower_test(nst_checker *ck, nst_module *module, const nst_ast_decl *dec
 
 /* ---- verify ---- */
 
+static void say_unbound(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_model *model, const bool *unbound, const nst_candidates *c) {
+  const char *names = "", *near = NULL;
+  int count = 0;
+  for (int i = 0; i < model->params.n; i++) {
+    if (!unbound[i]) continue;
+    names = nst_arena_printf(ck->arena, "%s%s`%s`", names, count++ ? ", " : "", model->params.items[i].name);
+    if (!near) near = nst_name_nearest(model->params.items[i].name, c->items, c->len);
+  }
+  nst_diag *d = nst_diag_add(ck->diags, NST_D_MODEL_UNBOUND, decl->on.id.span, "nothing gives %s of the model `%s` a value", names, model->decl->id.name);
+  for (int i = 0; i < model->params.n; i++)
+    if (unbound[i]) nst_diag_label(ck->diags, d, model->params.items[i].span, "bound by name, and there is no such name");
+  nst_diag_help(ck->diags, d, "a model's parameters are bound to those of the mapping, the workload and the hardware%s",
+                near ? nst_arena_printf(ck->arena, "; did you mean `%s`?", near) : ", or have a default");
+}
+
 static bool bind_model(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_model *model, const nst_fe_mapping *m, nst_ir_verify *out) {
-  bool ok = true;
+  bool ok = true, any = false;
+  const nst_symtab *frames[] = {&m->params.names, &m->workload_values, &m->hardware_values};
+  bool *unbound = NST_NEW_ARRAY(ck->arena, model->params.n, bool);
   out->bind = NST_NEW_ARRAY(ck->arena, model->params.n, const nst_expr *);
   for (int i = 0; i < model->params.n; i++) {
     const nst_ir_param *p = &model->params.items[i];
-    const nst_symtab *frames[] = {&m->params.names, &m->workload_values, &m->hardware_values};
     const nst_symbol *sym = NULL;
     for (int f = 0; f < 3 && !sym; f++) sym = nst_symtab_find(frames[f], p->name);
-    if (sym && sym->poisoned) ok = false;
-    else if (sym && sym->kind == NST_X_CONST) out->bind[i] = sym->expr;
-    else if (sym) out->bind[i] = nst_typed_leaf(ck, sym->kind, decl->on.span, sym->index).x;
-    else if (p->value && ok) out->bind[i] = nst_expr_substitute(ck, p->value, out->bind);
-    else if (!nst_symtab_find(&model->params.names, p->name)->poisoned) {
-      nst_diag *d = nst_diag_add(ck->diags, NST_D_MODEL_UNBOUND, decl->on.id.span, "nothing gives `%s` of the model `%s` a value", p->name, model->decl->id.name);
-      nst_diag_label(ck->diags, d, p->span, "it is bound by name to a parameter of the mapping, the workload or the hardware");
-      nst_candidates c = {0};
-      for (int f = 0; f < 3; f++) nst_candidates_add(ck->arena, &c, frames[f]);
-      nst_name near = nst_name_nearest(p->name, c.items, c.len);
-      if (near) {
-        nst_diag_help(ck->diags, d, "did you mean `%s`?", near);
-        nst_diag_fix(ck->diags, d, p->span, near);
-      } else {
-        nst_diag_help(ck->diags, d, "give it a default, or the mapping a parameter of that name");
-      }
-      ok = false;
-    } else {
-      ok = false;
-    }
+    if (sym && sym->kind == NST_X_CONST) out->bind[i] = sym->expr;
+    else if (sym && !sym->poisoned) out->bind[i] = nst_typed_leaf(ck, sym->kind, decl->on.span, sym->index).x;
+    else if (!sym && p->value && ok) out->bind[i] = nst_expr_substitute(ck, p->value, out->bind);
+    else if (!sym && !p->value && !nst_symtab_find(&model->params.names, p->name)->poisoned) unbound[i] = any = true;
+    ok = ok && out->bind[i];
   }
+  nst_candidates c = {0};
+  for (int f = 0; any && f < 3; f++) nst_candidates_add(ck->arena, &c, frames[f]);
+  if (any && m->workload && m->hardware) say_unbound(ck, decl, model, unbound, &c);
   return ok;
 }
 

@@ -83,7 +83,8 @@ static bool check_later(nst_checker *ck, const nst_fe_mapping *m, const nst_ir_p
   nst_name name = m->params.items[d.param].name;
   nst_diag *x = nst_diag_add(ck->diags, NST_D_SET_LATER, d.at, "this depends on `%s`, which is bound %s", name,
                              d.param == p->param ? "by this very set" : "later");
-  nst_diag_help(ck->diags, x, "a set uses the parameters bound before it: write `%s in …` further up", name);
+  if (d.param == p->param) nst_diag_help(ck->diags, x, "a set uses only the parameters bound before it");
+  else nst_diag_help(ck->diags, x, "a set uses the parameters bound before it: write `%s in …` further up", name);
   return false;
 }
 
@@ -135,7 +136,9 @@ bool nst_lower_points(nst_scope *s, const nst_fe_mapping *m, const nst_ast_titem
     at[param] = item->id.span;
     out[(*count)++] = p;
   }
-  for (int i = 0; i < *count && ok; i++) ok = check_later(ck, m, &out[i], bound, i) && ok;
+  bool bound_well = true;
+  for (int i = 0; i < *count && ok; i++) bound_well = check_later(ck, m, &out[i], bound, i) && bound_well;
+  ok = ok && bound_well;
   for (int i = 0; i < m->params.n && ok; i++) {
     const nst_ir_param *p = &m->params.items[i];
     if (p->value || bound[i] >= 0 || nst_symtab_find(&m->params.names, p->name)->poisoned) continue;

@@ -12,7 +12,7 @@
 
 enum { MODULES_MAX = 256, DEPTH_MAX = 64, CONST_DEPTH_MAX = 256 };
 
-static const char *const namespace_words[] = {"a constant", "a workload", "a hardware", "a mapping", "a model", "a sweep"};
+static const char *const namespace_words[] = {"a constant", "a workload", "hardware", "a mapping", "a model", "a sweep"};
 static const char *const namespace_bare[] = {"constant", "workload", "hardware", "mapping", "model", "sweep"};
 
 bool nst_has_syntax_error(const nst_checker *ck, nst_span span) {

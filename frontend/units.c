@@ -130,7 +130,7 @@ static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }
 const char *nst_unit_nearest(const char *text) {
   for (size_t i = 0; i < sizeof respelled / sizeof *respelled; i++)
     if (strcmp(respelled[i][0], text) == 0) return respelled[i][1];
-  for (int i = 0; i < NUNITS; i++) {
+  for (int i = NUNITS - 1; i >= 0; i--) { /* bytes stand behind bits: `kib` is more likely KiB than Kib */
     const char *a = simple_units[i].text, *b = text;
     while (*a && lower(*a) == lower(*b)) a++, b++;
     if (!*a && !*b) return simple_units[i].text;
