@@ -121,6 +121,10 @@ def run_file(path, nestor, update):
                         code, out = run(line[2:], work, env)
                         ran += 1
                         commands += 1
+                        if code >= 128 or (code and update and path.name != "diagnostics.md"):
+                            print(f"{where}: exit code {code}: {line}")
+                        if code >= 128:
+                            failures.append(f"{where}: ends by a signal: {line}")
                         new.append(line)
                         new.extend(l.rstrip() for l in out.rstrip("\n").split("\n")) if out.strip() else None
                     elif commands == 0:
