@@ -5,6 +5,7 @@
 
 #include "backend/interpreter.h"
 #include "backend/kernel.h"
+#include "frontend/compile.h"
 #include "hand.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -176,6 +177,79 @@ static void batches_agree_with_single_points(void **state) {
     nst_interpreter_free(plain);
   }
   nst_arena_free(arena);
+}
+
+/* ---- what is left to the plain path ---- */
+
+/* The status of a mapping of this text at t, and whether the plain path counts it. */
+static nst_kernel_status status_of(const char *nest, const char *hardware, int64_t t, bool *counted_plainly) {
+  nst_buffer text = {0};
+  nst_buffer_printf(&text,
+                    "workload w(M = 12, N = 12, K = 12) {\n  dim m = M, n = N, k = K\n  tensor A, B, C : int8\n"
+                    "  C[m, n] += A[m, k] * B[k, n]\n}\n"
+                    "hardware h(T = 1) {\n  memory DRAM\n  array PE[x = 4] { reduce = false }\n"
+                    "  memory RF { %s }\n  compute MAC\n}\n"
+                    "mapping f(t = 4) of w on h(T = t) {\n  keep all in DRAM\n  %s\n  keep all in RF\n}\n",
+                    hardware, nest);
+  nst_arena *arena = nst_arena_new();
+  nst_sources *sources = nst_sources_new(arena);
+  nst_interner *names = nst_interner_new(arena);
+  nst_diags *diags = nst_diags_new(arena, sources);
+  uint32_t source = nst_sources_add(sources, "status.nest", text.text, text.len);
+  const nst_ir_program *program = nst_frontend_compile(arena, names, sources, diags, NULL, source);
+  assert_non_null(program);
+  const nst_ir_mapping *m = program->mappings[0];
+  nst_interpreter *plain = nst_interpreter_new(m);
+  nst_kernel *k = NULL;
+  assert_int_equal(nst_kernel_new(&k, m, nst_interpreter_plan(plain), at_level(NST_JIT_O0), NULL), NST_JIT_OK);
+  nst_kernel_scratch *scratch = nst_kernel_scratch_new(k);
+  nst_counts *got = nst_counts_new(arena, m);
+  tally n = {0};
+  check_point(arena, m, plain, k, scratch, &t, got, &n);
+  *counted_plainly = n.ok || n.deopt;
+  nst_kernel_scratch_free(scratch);
+  nst_kernel_free(k);
+  nst_interpreter_free(plain);
+  nst_interner_free(names);
+  nst_arena_free(arena);
+  nst_buffer_fini(&text);
+  return n.ok ? NST_KERNEL_OK : n.infeasible ? NST_KERNEL_INFEASIBLE : NST_KERNEL_DEOPT;
+}
+
+static void each_kind_of_point_has_its_status(void **state) {
+  (void)state;
+  static const struct {
+    const char *nest, *hardware;
+    int64_t t;
+    nst_kernel_status status;
+    bool plainly;
+  } cases[] = {
+    {"for m by t", "", 4, NST_KERNEL_OK, true},
+    {"for m by t", "", 0, NST_KERNEL_INFEASIBLE, false},
+    {"for m by t", "", 1000, NST_KERNEL_OK, true},
+    {"for m by 12 / t", "", 4, NST_KERNEL_OK, true},
+    {"for m by 12 / t", "", 5, NST_KERNEL_INFEASIBLE, false},
+    {"for m by 12 / t", "", 0, NST_KERNEL_DEOPT, false}, /* a message: division by zero */
+    {"for m by if t > 3 then 12 / (t - 3) else 2", "", 3, NST_KERNEL_OK, true},
+    {"for m by sqrt(t * t)", "", 4, NST_KERNEL_DEOPT, true}, /* doubles are not done natively */
+    {"for m by 2 ** t", "", 3, NST_KERNEL_OK, true},
+    {"for m by (t ** 9) // (t ** 9)", "", 1000, NST_KERNEL_DEOPT, true}, /* past 64 bits on the way */
+    {"for m by 0.5 * t", "", 8, NST_KERNEL_OK, true},
+    {"for m by 0.5 * t", "", 7, NST_KERNEL_INFEASIBLE, false},
+    {"par m by t on PE.x", "", 3, NST_KERNEL_OK, true},
+    {"par m by t on PE.x", "", 2, NST_KERNEL_INFEASIBLE, false},
+    {"par k by t on PE.x", "", 3, NST_KERNEL_DEOPT, false}, /* a message: reduce = false */
+    {"for m by t", "capacity = 1 KiB / (T - 4)", 4, NST_KERNEL_DEOPT, false},
+    {"for m by t", "capacity = 1 KiB / (T - 4)", 5, NST_KERNEL_OK, true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    bool plainly = false;
+    nst_kernel_status status = status_of(cases[i].nest, cases[i].hardware, cases[i].t, &plainly);
+    if (status != cases[i].status || plainly != cases[i].plainly)
+      print_error("%s, %s, t = %d\n", cases[i].nest, cases[i].hardware, (int)cases[i].t);
+    assert_int_equal(status, cases[i].status);
+    assert_int_equal(plainly, cases[i].plainly);
+  }
 }
 
 /* ---- threads ---- */
@@ -356,6 +430,7 @@ int main(void) {
     cmocka_unit_test(the_convolution_agrees_everywhere),
     cmocka_unit_test(random_mappings_agree),
     cmocka_unit_test(batches_agree_with_single_points),
+    cmocka_unit_test(each_kind_of_point_has_its_status),
     cmocka_unit_test(threads_share_a_kernel_and_a_session),
     cmocka_unit_test(the_third_of_five_fails_alone),
     cmocka_unit_test(kernels_of_one_module_go_in_any_order),
