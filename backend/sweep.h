@@ -33,6 +33,7 @@
 typedef struct {
   int nparams; const int *which;       /* positions among the sweep's points, ascending */
   size_t ntuples; int64_t *values;     /* [ntuples][nparams] */
+  uint64_t *places;                    /* [ntuples][nparams]: index of each value in its set (given those before it) */
 } nst_axis;
 
 typedef struct nst_space nst_space;
@@ -86,6 +87,7 @@ nst_sweep_result *nst_sweep_result_load(nst_sweep_shape shape, const char *bytes
 typedef struct {
   bool prune;
   bool each;                        /* report every valid point (--all) */
+  bool checksum;                    /* kernel engine: compute every metric of every point and add them up (benchmarks) */
   nst_jit *jit;                     /* kernel engine */
 } nst_sweep_options;
 
