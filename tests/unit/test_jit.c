@@ -103,7 +103,7 @@ enum { MODULE = 50, VECTORS = 40 };
 static void random_mappings_agree(void **state) {
   (void)state;
   tally n = {0};
-  int modules = 40 * scale() / 100 + 1;
+  int modules = 20 * scale() / 100 + 1;
   for (int u = 0; u < modules; u++) {
     nst_arena *arena = nst_arena_new();
     const nst_ir_mapping *mappings[MODULE];
