@@ -70,7 +70,8 @@ typedef struct {
   nst_arena *arena;
   const nst_variants *v;
   uint64_t orders[64], dropped;
-  node_list keeps; /* the template's keep? in preorder */
+  node_list keeps;  /* the template's keep? in preorder */
+  const bool *dims; /* only splits of these, or NULL: all */
 } maker;
 
 static bool is_dropped(const maker *k, const nst_ir_node *keep) {
@@ -112,6 +113,7 @@ static nst_ir_node *copy_chain(maker *k, const nst_ir_node *from) {
     for (int i = 0; i < n; i++) {
       const nst_ir_node *node = run[place[i]];
       nst_ir_node *to;
+      if (k->dims && (node->kind == NST_NODE_FOR || node->kind == NST_NODE_PAR) && !k->dims[node->dim]) continue;
       if (node->kind == NST_NODE_KEEP) {
         to = copy_keep(k, node);
         if (!to->ntensors) continue; /* holds nothing in this variant */
@@ -120,6 +122,7 @@ static nst_ir_node *copy_chain(maker *k, const nst_ir_node *from) {
         *to = *node;
       }
       to->permute = -1;
+      to->origin = node->id;
       to->next = NULL;
       to->branches = NST_NEW_ARRAY(k->arena, node->nbranches, nst_ir_branch);
       for (int b = 0; b < node->nbranches; b++) {
@@ -134,16 +137,26 @@ static nst_ir_node *copy_chain(maker *k, const nst_ir_node *from) {
   return root;
 }
 
+static nst_ir_mapping *make(maker *k, uint64_t number) {
+  const nst_ir_mapping *from = k->v->mapping;
+  node_list nodes = {0};
+  collect(k->arena, from->root, &nodes);
+  for (size_t i = 0; i < nodes.len; i++)
+    if (nodes.items[i]->kind == NST_NODE_KEEP && nodes.items[i]->optional) *nst_vec_push(k->arena, &k->keeps) = nodes.items[i];
+  nst_variant_decode(k->v, number, k->orders, &k->dropped);
+  nst_ir_mapping *m = NST_NEW(k->arena, nst_ir_mapping);
+  *m = *from;
+  m->root = copy_chain(k, from->root);
+  nst_ir_mapping_finish(k->arena, m);
+  return m;
+}
+
 nst_ir_mapping *nst_variant_make(nst_arena *arena, const nst_variants *v, uint64_t number) {
   maker k = {.arena = arena, .v = v};
-  node_list nodes = {0};
-  collect(arena, v->mapping->root, &nodes);
-  for (size_t i = 0; i < nodes.len; i++)
-    if (nodes.items[i]->kind == NST_NODE_KEEP && nodes.items[i]->optional) *nst_vec_push(arena, &k.keeps) = nodes.items[i];
-  nst_variant_decode(v, number, k.orders, &k.dropped);
-  nst_ir_mapping *m = NST_NEW(arena, nst_ir_mapping);
-  *m = *v->mapping;
-  m->root = copy_chain(&k, v->mapping->root);
-  nst_ir_mapping_finish(arena, m);
-  return m;
+  return make(&k, number);
+}
+
+nst_ir_mapping *nst_variant_splits(nst_arena *arena, const nst_variants *v, const bool *dims) {
+  maker k = {.arena = arena, .v = v, .dims = dims};
+  return make(&k, 0);
 }

@@ -22,8 +22,11 @@ typedef struct {
 const char *nst_variants_init(nst_variants *v, nst_arena *arena, const nst_ir_mapping *m);
 /* orders[npermutes] and dropped (bit i: keep? i is dropped) of a variant number. */
 void nst_variant_decode(const nst_variants *v, uint64_t number, uint64_t *orders, uint64_t *dropped);
-/* The mapping of a variant. Its nodes are copies whose `permute` and `optional` are settled; span stays. */
+/* The mapping of a variant. Its nodes are copies whose `permute` and `optional` are settled; `origin` and the span
+ * say which node of the template each is. */
 nst_ir_mapping *nst_variant_make(nst_arena *arena, const nst_variants *v, uint64_t number);
+/* The mapping as written with only the fors and pars of some dimensions: what these need can be checked alone. */
+nst_ir_mapping *nst_variant_splits(nst_arena *arena, const nst_variants *v, const bool *dims);
 /* Positions of the loops of block b in order number `order`: place[i] = which loop as written stands i-th. */
 void nst_variant_order(const nst_variants *v, int block, uint64_t order, int *place);
 #endif

@@ -172,17 +172,18 @@ static int64_t gcd64(int64_t a, int64_t b) {
   return a;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) { /* b > 0 */
+static nst_i128 ceil_div(nst_i128 a, nst_i128 b) { /* b > 0 */
   return a / b + (a % b > 0);
 }
 
 /* Narrows [lo, hi) to the values v with 0 <= k*v + offset < size. */
 static void clip_to(nst_component *part, int64_t k, const nst_component_rank *rank) {
   if (!rank->clipped) return;
-  int64_t lo = k > 0 ? ceil_div(-rank->offset, k) : ceil_div(rank->offset - rank->size + 1, -k);
-  int64_t hi = k > 0 ? ceil_div(rank->size - rank->offset, k) : ceil_div(rank->offset + 1, -k);
-  if (lo > part->lo) part->lo = lo;
-  if (hi < part->hi) part->hi = hi;
+  nst_i128 off = rank->offset, size = rank->size; /* a size may be as large as any number */
+  nst_i128 lo = k > 0 ? ceil_div(-off, k) : ceil_div(off - size + 1, -(nst_i128)k);
+  nst_i128 hi = k > 0 ? ceil_div(size - off, k) : ceil_div(off + 1, -(nst_i128)k);
+  if (lo > part->lo) part->lo = lo < part->hi ? (int64_t)lo : part->hi;
+  if (hi < part->hi) part->hi = hi > part->lo ? (int64_t)hi : part->lo;
   part->clipped = true;
 }
 
@@ -211,6 +212,7 @@ static void add_splits(splitter *x, nst_component *part, const int *dims, const 
     int64_t tile = split->input < 0 ? 1 : in[split->input], len = part->extents[d];
     for (int k = 0; k < part->nsplits[d]; k++)
       if (part->splits[d][k].tile < len) len = part->splits[d][k].tile;
+    if (tile > len) tile = len; /* one tile */
     if (split->kind == NST_SPLIT_PARENT && tile < len) part->has_parents = true;
     part->splits[d][part->nsplits[d]++] = (nst_chain_split){split->kind, tile, split->kind == NST_SPLIT_TIME ? own++ : -1};
   }

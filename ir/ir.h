@@ -96,6 +96,7 @@ struct nst_ir_node {
   int level;            /* PAR: its array; KEEP: its memory; COMPUTE: its unit (index in hardware.levels) */
   int axis;             /* PAR */
   int permute;          /* FOR: number of its permute block, or -1 */
+  int origin;           /* in a variant of the mapping: id of the node that it is a copy of */
   int *tensors; int ntensors; bool optional, implied; /* KEEP; optional = `keep?` */
   nst_ir_dormant *dormant; int ndormant;               /* KEEP */
   nst_ir_branch *branches; int nbranches;              /* SEQ */

@@ -108,7 +108,7 @@ static bool same_ints(const int *a, const int *b, int n) { return !n || !memcmp(
 static bool same_draft(const draft *a, const draft *b) {
   if (a->group.ndims != b->group.ndims || a->group.naccesses != b->group.naccesses ||
       a->splits.len != b->splits.len || a->inputs.len != b->inputs.len ||
-      memcmp(a->inputs.items, b->inputs.items, a->inputs.len * sizeof *a->inputs.items) ||
+      (a->inputs.len && memcmp(a->inputs.items, b->inputs.items, a->inputs.len * sizeof *a->inputs.items)) ||
       (a->splits.len && memcmp(a->splits.items, b->splits.items, a->splits.len * sizeof *a->splits.items)) ||
       !same_ints(a->group.extents, b->group.extents, a->group.ndims))
     return false;
