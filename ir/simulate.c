@@ -80,21 +80,19 @@ static uint64_t mul_sat(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &r) ? UINT64_MAX : r;
 }
 
-/* Points that the loops run through, those of idle instances included. */
-static uint64_t nominal_points(const nst_nest *nest, int stmt, uint64_t *instances) {
-  const nst_ir_mapping *m = nest->ir;
-  const nst_ir_path *path = &m->paths[stmt];
-  const nst_ir_node *compute = compute_of(m, stmt);
+static uint64_t points_of(const nst_nest *nest, int stmt) {
+  const nst_ir_stmt *s = &nest->ir->workload.stmts[stmt];
   uint64_t points = 1;
-  *instances = 1;
-  for (int i = 0; i < path->nnodes; i++) {
-    const nst_ir_node *n = m->nodes[path->nodes[i]];
-    if (n->kind == NST_NODE_PAR) *instances = mul_sat(*instances, (uint64_t)nest->count[n->id]);
-    if (n->kind == NST_NODE_PAR || n->kind == NST_NODE_FOR) points = mul_sat(points, (uint64_t)nest->count[n->id]);
-  }
-  for (int d = 0; d < m->workload.stmts[stmt].ndims; d++)
-    points = mul_sat(points, (uint64_t)nominal_width(nest, compute, m->workload.stmts[stmt].dims[d]));
+  for (int d = 0; d < s->ndims; d++) points = mul_sat(points, (uint64_t)nest->extent[s->dims[d]]);
   return points;
+}
+
+/* Without the counts' product in a size_t: it may be past all bounds. */
+static uint64_t instances_of(const nst_nest *nest, int stmt) {
+  uint64_t instances = 1;
+  for (const nst_ir_node *n = compute_of(nest->ir, stmt); n; n = n->parent)
+    if (n->kind == NST_NODE_PAR) instances = mul_sat(instances, (uint64_t)nest->count[n->id]);
+  return instances;
 }
 
 static bool within_limit(const nst_nest *nest, uint64_t limit, nst_diags *diags) {
@@ -102,7 +100,7 @@ static bool within_limit(const nst_nest *nest, uint64_t limit, nst_diags *diags)
   uint64_t work = 0, most = 0;
   if (!limit) limit = DEFAULT_LIMIT;
   for (int s = 0; s < m->workload.nstmts; s++) {
-    uint64_t instances, here = mul_sat(nominal_points(nest, s, &instances), (uint64_t)m->paths[s].nnodes);
+    uint64_t here = mul_sat(points_of(nest, s), (uint64_t)m->paths[s].nnodes), instances = instances_of(nest, s);
     if (__builtin_add_overflow(work, here, &work)) work = UINT64_MAX;
     if (instances > most) most = instances;
   }

@@ -1,0 +1,83 @@
+/* Every case file through the simulator: each `expect` must hold. The large
+ * ones have some ten million points and are the simulator's load test. */
+#include "compiled.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *read_file(const char *path, size_t *len) {
+  FILE *f = fopen(path, "rb");
+  char *text = malloc(1 << 20);
+  assert_non_null(f);
+  assert_non_null(text);
+  *len = fread(text, 1, 1 << 20, f);
+  fclose(f);
+  return text;
+}
+
+static void run_file(const char *path, int *files, int *expects, nst_buffer *log) {
+  size_t len;
+  char *text = read_file(path, &len);
+  compiled c;
+  compile_text(&c, path, text, len);
+  if (!c.program) {
+    nst_buffer_puts(log, compiled_messages(&c));
+  } else {
+    for (int i = 0; i < c.program->nmappings; i++) {
+      const char *wrong = nst_ir_verify_mapping(c.arena, c.program->mappings[i]);
+      if (wrong) nst_buffer_printf(log, "%s: %s\n", path, wrong);
+    }
+    *expects += compiled_expectations(&c, UINT64_C(1) << 28, log);
+  }
+  ++*files;
+  compiled_fini(&c);
+  free(text);
+}
+
+static int is_program(const struct dirent *e) {
+  const char *dot = strrchr(e->d_name, '.');
+  return dot && !strcmp(dot, ".nest");
+}
+
+static void run_directory(const char *name, int files_at_least, int expects_at_least) {
+  char path[512];
+  struct dirent **list;
+  nst_buffer log = {0};
+  int files = 0, expects = 0, n;
+  snprintf(path, sizeof path, NST_SOURCE_DIR "/tests/cases/%s", name);
+  n = scandir(path, &list, is_program, alphasort);
+  assert_true(n >= files_at_least);
+  for (int i = 0; i < n; i++) {
+    char file[1024];
+    snprintf(file, sizeof file, "%s/%s", path, list[i]->d_name);
+    run_file(file, &files, &expects, &log);
+    free(list[i]);
+  }
+  free(list);
+  printf("%s: %d files, %d expectations\n", name, files, expects);
+  if (log.len) fail_msg("%s", log.text);
+  assert_true(expects >= expects_at_least);
+  nst_buffer_fini(&log);
+}
+
+static void test_named(void **state) { (void)state, run_directory("named", 26, 400); }
+static void test_forms(void **state) { (void)state, run_directory("forms", 15, 190); }
+static void test_random(void **state) { (void)state, run_directory("random", 300, 6000); }
+static void test_cascades(void **state) { (void)state, run_directory("cascades", 90, 4000); }
+
+static void test_large(void **state) {
+  (void)state;
+  const char *scale = getenv("NESTOR_TEST_SCALE");
+  if (scale && atoi(scale) < 50) skip(); /* too slow under a sanitizer */
+  run_directory("large", 40, 800);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_named),    cmocka_unit_test(test_forms), cmocka_unit_test(test_random),
+    cmocka_unit_test(test_cascades), cmocka_unit_test(test_large),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
