@@ -32,6 +32,10 @@ static int trailing_zeros(u128 v) {
 
 static uint64_t gcd64(uint64_t a, uint64_t b) {
   if (!a || !b) return a | b;
+  /* One division brings numbers of different sizes together: a volume and a price, say. */
+  if (a > b) a %= b;
+  else b %= a;
+  if (!a || !b) return a | b;
   int shift = __builtin_ctzll(a | b);
   a >>= __builtin_ctzll(a);
   do {
@@ -45,6 +49,9 @@ static uint64_t gcd64(uint64_t a, uint64_t b) {
   } while (b);
   return a << shift;
 }
+
+/* Exact; most common divisors are 1. */
+static u128 divide_out(u128 a, u128 divisor) { return divisor == 1 ? a : a / divisor; }
 
 static u128 gcd128(u128 a, u128 b) {
   if (a == 1 || b == 1) return 1;
@@ -163,7 +170,7 @@ bool nst_rat_make(nst_rat *out, nst_i128 num, nst_i128 den) {
   }
   if (den == 0) return false;
   u128 n = magnitude(num), d = magnitude(den), g = gcd128(n, d);
-  return from_lowest(out, (num < 0) != (den < 0) && n, n / g, d / g);
+  return from_lowest(out, (num < 0) != (den < 0) && n, divide_out(n, g), divide_out(d, g));
 }
 
 /* ---- arithmetic ---- */
@@ -210,8 +217,8 @@ static bool mul_magnitudes(nst_rat *out, bool negative, u128 an, u128 ad, u128 b
     *out = (nst_rat){0, 1};
     return true;
   }
-  if (__builtin_mul_overflow(an / g, bn / h, &num)) return false;
-  if (__builtin_mul_overflow(ad / h, bd / g, &den)) return false;
+  if (__builtin_mul_overflow(divide_out(an, g), divide_out(bn, h), &num)) return false;
+  if (__builtin_mul_overflow(divide_out(ad, h), divide_out(bd, g), &den)) return false;
   return from_lowest(out, negative, num, den);
 }
 
