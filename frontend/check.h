@@ -180,16 +180,19 @@ typedef struct { bool in[NST_MAX_DIMS]; nst_span at[NST_MAX_DIMS]; } nst_dim_set
 bool nst_check_rank(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met, nst_ir_rank *out);
 bool nst_rank_same(const nst_ir_rank *a, const nst_ir_rank *b);
 bool nst_rank_uses(const nst_ir_rank *rank, int dim);
+typedef struct {
+  nst_span declared;        /* source 0: no declaration names it */
+  nst_span ranked;          /* where its number of ranks was fixed */
+  int writer;               /* statement, -1 */
+  int readers;              /* how many statements read it */
+} nst_tensor_use;
 /* Growing lists while a workload is checked: check_workload.c; statements are in check_statement.c. */
 typedef struct {
   nst_checker *ck;
   nst_fe_workload *w;
   nst_scope scope;
   NST_VEC(nst_ir_tensor) tensors;
-  nst_span *declared;       /* [tensors] of a declaration, source 0: none */
-  nst_span *ranked;         /* [tensors] where its number of ranks was fixed */
-  int *writer;              /* [tensors] statement, -1 */
-  int *readers;             /* [tensors] how many statements read it */
+  NST_VEC(nst_tensor_use) uses; /* beside tensors */
   NST_VEC(nst_ir_stmt) stmts;
   nst_dim_set used;         /* by any statement */
 } nst_workload_check;

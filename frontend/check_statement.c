@@ -50,7 +50,7 @@ static void read_access(reader *rd, const nst_ast_expr *e) {
     if (same_access(&rd->in.items[i], &access)) return;
   bool first = true;
   for (size_t i = 0; i < rd->in.len; i++) first = first && rd->in.items[i].tensor != access.tensor;
-  if (first) c->readers[access.tensor]++;
+  if (first) c->uses.items[access.tensor].readers++;
   *nst_vec_push(c->ck->arena, &rd->in) = access;
 }
 
@@ -185,15 +185,15 @@ bool nst_check_statement(nst_workload_check *c, const nst_ast_witem *item) {
     c->w->incomplete = true;
     return false;
   }
-  if (c->writer[tensor] >= 0) {
-    const nst_ir_stmt *first = &c->stmts.items[c->writer[tensor]];
+  if (c->uses.items[tensor].writer >= 0) {
+    const nst_ir_stmt *first = &c->stmts.items[c->uses.items[tensor].writer];
     nst_diag *m = nst_diag_add(ck->diags, NST_D_WRITTEN_TWICE, out->span, "two statements write `%s`", out->id.name);
     nst_diag_label(ck->diags, m, first->out.span, "the first is here");
     nst_diag_help(ck->diags, m, "each tensor is written by one statement; give this output another name");
     c->w->incomplete = true;
     return false;
   }
-  c->writer[tensor] = (int)c->stmts.len;
+  c->uses.items[tensor].writer = (int)c->stmts.len;
   *nst_vec_push(ck->arena, &c->stmts) = stmt;
   return rd.ok;
 }

@@ -140,8 +140,7 @@ static int add_tensor(nst_workload_check *c, nst_name name, nst_span span, bool 
   }
   int i = (int)c->tensors.len;
   *nst_vec_push(c->ck->arena, &c->tensors) = (nst_ir_tensor){.name = name, .span = span, .nranks = -1};
-  c->declared[i] = declared ? span : (nst_span){0};
-  c->writer[i] = -1;
+  *nst_vec_push(c->ck->arena, &c->uses) = (nst_tensor_use){.declared = declared ? span : (nst_span){0}, .writer = -1};
   return i;
 }
 
@@ -189,7 +188,7 @@ static void declare_tensors(nst_workload_check *c, const nst_ast_tensor *list) {
     out->bits = typed.bits;
     bool shape_ok = check_shape(c, t, out);
     w->ok = w->ok && type_ok && shape_ok;
-    if (t->has_shape) c->ranked[index] = t->id.span;
+    if (t->has_shape) c->uses.items[index].ranked = t->id.span;
   }
 }
 
@@ -205,12 +204,12 @@ int nst_workload_tensor(nst_workload_check *c, const nst_ast_ident *id, int nran
   }
   if (t->nranks < 0) {
     t->nranks = nranks;
-    c->ranked[index] = span;
+    c->uses.items[index].ranked = span;
   }
   if (t->nranks == nranks) return index;
   nst_diag *m = nst_diag_add(c->ck->diags, NST_D_RANK_COUNT, span, "`%s` has %d rank%s here and %d elsewhere", id->name, nranks,
                              nranks == 1 ? "" : "s", t->nranks);
-  nst_diag_label(c->ck->diags, m, c->ranked[index], "%d rank%s here", t->nranks, t->nranks == 1 ? "" : "s");
+  nst_diag_label(c->ck->diags, m, c->uses.items[index].ranked, "%d rank%s here", t->nranks, t->nranks == 1 ? "" : "s");
   return -1;
 }
 
@@ -226,12 +225,12 @@ static void check_unused(nst_workload_check *c) {
   }
   for (size_t i = 0; i < c->tensors.len; i++) {
     const nst_ir_tensor *t = &c->tensors.items[i];
-    if (c->writer[i] >= 0 || c->readers[i] > 0) continue;
+    if (c->uses.items[i].writer >= 0 || c->uses.items[i].readers > 0) continue;
     w->ok = false;
     nst_diag *m = nst_diag_add(c->ck->diags, NST_D_TENSOR_UNUSED, t->span, "no statement reads or writes the tensor `%s`", t->name);
     nst_candidates cand = {0};
     for (size_t k = 0; k < c->tensors.len; k++) { /* a misspelt use made a tensor of its own */
-      if (c->declared[k].source) continue;
+      if (c->uses.items[k].declared.source) continue;
       nst_symtab one = {&(nst_symbol){.name = c->tensors.items[k].name}, 1, 1, NULL, 0};
       nst_candidates_add(c->ck->arena, &cand, &one);
     }
@@ -255,7 +254,7 @@ static void check_cycles(nst_workload_check *c) {
     for (int s = 0; s < n; s++) {
       bool ready = !done[s];
       for (int a = 0; a < c->stmts.items[s].nin && ready; a++) {
-        int writer = c->writer[c->stmts.items[s].in[a].tensor];
+        int writer = c->uses.items[c->stmts.items[s].in[a].tensor].writer;
         ready = writer < 0 || done[writer];
       }
       if (!ready) continue;
@@ -276,7 +275,7 @@ static void check_cycles(nst_workload_check *c) {
 static void set_roles(nst_workload_check *c) {
   for (size_t i = 0; i < c->tensors.len; i++) {
     nst_ir_tensor *t = &c->tensors.items[i];
-    t->role = c->writer[i] < 0 ? NST_ROLE_INPUT : c->readers[i] ? NST_ROLE_INTERMEDIATE : NST_ROLE_OUTPUT;
+    t->role = c->uses.items[i].writer < 0 ? NST_ROLE_INPUT : c->uses.items[i].readers ? NST_ROLE_INTERMEDIATE : NST_ROLE_OUTPUT;
     if (t->nranks < 0) t->nranks = 0;
   }
 }
@@ -310,10 +309,6 @@ nst_fe_workload *nst_check_workload(nst_checker *ck, nst_module *m, const nst_as
   nst_check_params(ck, m, decl->params, true, false, &w->params);
   nst_workload_check *c = NST_NEW(ck->arena, nst_workload_check);
   *c = (nst_workload_check){.ck = ck, .w = w};
-  c->declared = NST_NEW_ARRAY(ck->arena, NST_MAX_TENSORS, nst_span);
-  c->ranked = NST_NEW_ARRAY(ck->arena, NST_MAX_TENSORS, nst_span);
-  c->writer = NST_NEW_ARRAY(ck->arena, NST_MAX_TENSORS, int);
-  c->readers = NST_NEW_ARRAY(ck->arena, NST_MAX_TENSORS, int);
   c->scope = (nst_scope){.ck = ck, .frames = {&w->params.names}, .nframes = 1, .module = m, .what = "a workload",
                          .dims = &w->dims, .tensors = &w->tensors, .incomplete = w->incomplete};
   declare_dims(c);
