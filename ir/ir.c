@@ -189,6 +189,9 @@ static void verify_node(verifier *v, const nst_ir_node *n) {
   for (int i = 0; n->kind == NST_NODE_KEEP && i < n->ntensors; i++)
     if (!in_range(n->tensors[i], v->m->workload.ntensors))
       WRONG(v, "node %d: tensor %d does not exist", n->id, n->tensors[i]);
+  for (int i = 0; n->kind == NST_NODE_KEEP && i < n->ndormant; i++)
+    if (!in_range(n->dormant[i].tensor, v->m->workload.ntensors) || !n->dormant[i].unless)
+      WRONG(v, "node %d: a dormant tensor that does not exist", n->id);
 }
 
 static bool uses(const nst_ir_stmt *s, int tensor) {

@@ -167,6 +167,10 @@ static void print_split(printer *p, const nst_ir_node *n) {
   }
 }
 
+static nst_name output_of(const nst_ir_mapping *m, int stmt) {
+  return m->workload.tensors[m->workload.stmts[stmt].out.tensor].name;
+}
+
 static void print_chain(printer *p, const nst_ir_node *n, int depth) {
   const nst_ir_mapping *m = p->m;
   for (; n; n = n->next) {
@@ -179,6 +183,9 @@ static void print_chain(printer *p, const nst_ir_node *n, int depth) {
       nst_buffer_puts(p->out, n->optional ? "keep?" : "keep");
       for (int i = 0; i < n->ntensors; i++)
         nst_buffer_printf(p->out, "%s %s", i ? "," : "", m->workload.tensors[n->tensors[i]].name);
+      for (int i = 0; i < n->ndormant; i++)
+        nst_buffer_printf(p->out, " (%s unless %d)", m->workload.tensors[n->dormant[i].tensor].name,
+                          n->dormant[i].unless->id);
       nst_buffer_printf(p->out, " in %s%s", m->hardware.levels[n->level].name, n->implied ? " implied" : "");
       break;
     case NST_NODE_SEQ: nst_buffer_puts(p->out, "seq"); break;
@@ -189,7 +196,7 @@ static void print_chain(printer *p, const nst_ir_node *n, int depth) {
       indent(p, depth + 1);
       nst_buffer_puts(p->out, "do");
       for (int s = 0; s < n->branches[b].nstmts; s++)
-        nst_buffer_printf(p->out, "%s %d", s ? "," : "", n->branches[b].stmts[s]);
+        nst_buffer_printf(p->out, "%s %s", s ? "," : "", output_of(m, n->branches[b].stmts[s]));
       nst_buffer_putc(p->out, '\n');
       print_chain(p, n->branches[b].body, depth + 2);
     }
