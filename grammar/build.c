@@ -80,11 +80,6 @@ nst_ast_hitem_list nst_hitems_more(nst_parser *p, nst_ast_hitem_list l, nst_ast_
 
 /* ---- names and references ---- */
 
-nst_ast_ident nst_build_dotted(nst_parser *p, nst_span span, nst_ast_ident a, nst_ast_ident word) {
-  const char *text = nst_arena_printf(p->arena, "%s.%s", a.name, word.name);
-  return (nst_ast_ident){nst_intern_cstr(p->interner, text), span};
-}
-
 nst_ast_param *nst_build_param(nst_parser *p, nst_ast_ident id, nst_ast_expr *value) {
   nst_ast_param *param = NST_NEW(p->arena, nst_ast_param);
   param->id = id;
@@ -96,10 +91,19 @@ nst_ast_ref nst_build_ref(nst_span span, nst_ast_ident module, nst_ast_ident id,
   return (nst_ast_ref){.module = module, .id = id, .args = args.head, .has_args = args.present, .span = span};
 }
 
-void nst_build_missing_brace(nst_parser *p, nst_span span) {
-  nst_span next = nst_token_span_of(p, p->current);
-  nst_diag *m = nst_diag_add(p->diags, NST_D_MISSING_OPEN_BRACE, next, "a `{` is missing before this");
+bool nst_build_missing_brace(nst_parser *p, nst_span span) {
+  nst_span found = nst_token_span_of(p, p->current);
+  const nst_token *items = p->tokens.items;
+  for (uint32_t i = p->current; items[p->current].line_first != p->current && items[i].line_first < p->current; i++) {
+    if (items[i].kind == '}' || items[i].kind == ';' || items[i].kind == NST_TOK_END) break;
+    if (items[i].kind != '{') continue;
+    nst_diag_add(p->diags, NST_D_SYNTAX, found, "expected `{`, found `%.*s`", (int)(found.end - found.begin), p->source->text + found.begin);
+    p->next = i + 1;
+    return true;
+  }
+  nst_diag *m = nst_diag_add(p->diags, NST_D_MISSING_OPEN_BRACE, found, "a `{` is missing before this");
   nst_diag_fix(p->diags, m, nst_parse_span(p, span.end, span.end), " {");
+  return false;
 }
 
 /* ---- declarations ---- */
@@ -165,9 +169,26 @@ static const char *unquote(nst_parser *p, nst_span span) {
   return out;
 }
 
+/* The index of the first token at or behind an offset. */
+static size_t token_from(const nst_parser *p, uint32_t offset) {
+  size_t lo = 0, hi = p->tokens.len;
+  while (lo < hi) {
+    size_t mid = (lo + hi) / 2;
+    if (p->tokens.items[mid].begin < offset) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
 nst_ast_decl *nst_build_use(nst_parser *p, nst_span span, nst_ast_ident path, nst_ast_ident alias) {
   nst_ast_decl *d = decl(p, NST_DECL_USE, span, (nst_span){0}, (nst_ast_ident){0});
-  d->path = path.name;
+  nst_buffer text = {0};
+  for (size_t i = token_from(p, path.span.begin); p->tokens.items[i].begin < path.span.end; i++) {
+    const nst_token *t = &p->tokens.items[i];
+    nst_buffer_puts(&text, t->kind == '.' ? "." : t->name);
+  }
+  d->path = nst_intern(p->interner, text.text, text.len);
+  nst_buffer_fini(&text);
   d->path_span = path.span;
   d->alias = alias;
   return d;
@@ -253,16 +274,11 @@ nst_ast_decl *nst_build_sweep(nst_parser *p, nst_span span, nst_span open, nst_a
 }
 
 nst_ast_decl *nst_build_lost(nst_parser *p, nst_span keyword) {
-  size_t lo = 0, hi = p->tokens.len;
-  while (lo < hi) {
-    size_t mid = (lo + hi) / 2;
-    if (p->tokens.items[mid].begin < keyword.end) lo = mid + 1;
-    else hi = mid;
-  }
-  const nst_token *t = &p->tokens.items[lo];
+  size_t i = token_from(p, keyword.end);
+  const nst_token *t = &p->tokens.items[i];
   if (nst_token_is_name(t->kind)) {
     nst_ast_idents *lost = NST_NEW(p->arena, nst_ast_idents);
-    lost->id = (nst_ast_ident){t->name, nst_token_span_of(p, (uint32_t)lo)};
+    lost->id = (nst_ast_ident){t->name, nst_token_span_of(p, (uint32_t)i)};
     lost->next = p->file->lost;
     p->file->lost = lost;
   }

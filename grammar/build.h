@@ -64,10 +64,10 @@ nst_ast_set *nst_build_set_call(nst_parser *p, nst_span span, nst_ast_expr *call
 void nst_build_equal_hint(nst_parser *p, nst_span op);
 
 /* declarations and items: build.c */
-nst_ast_ident nst_build_dotted(nst_parser *p, nst_span span, nst_ast_ident a, nst_ast_ident word);
 nst_ast_param *nst_build_param(nst_parser *p, nst_ast_ident id, nst_ast_expr *value);
 nst_ast_ref nst_build_ref(nst_span span, nst_ast_ident module, nst_ast_ident id, nst_opt_args args);
-void nst_build_missing_brace(nst_parser *p, nst_span span);
+/* true: the brace stands behind tokens that do not belong there; the lookahead is to be dropped. */
+bool nst_build_missing_brace(nst_parser *p, nst_span span);
 
 nst_ast_decl *nst_build_use(nst_parser *p, nst_span span, nst_ast_ident path, nst_ast_ident alias);
 nst_ast_decl *nst_build_use_file(nst_parser *p, nst_span span, nst_span text, nst_ast_ident alias);

@@ -56,7 +56,7 @@ static bool missing_close_brace(slip *s) {
   const nst_block *b = &p->blocks.items[p->blocks.len - 1];
   uint32_t first = s->t->line_first, go_on = s->at, closes = (uint32_t)p->blocks.len;
   if (s->t->kind != NST_TOK_END) {
-    if (first <= b->open && !b->missing) return false;
+    if (first <= b->open) return false;
     if (nst_recover_starts_decl(p, first) && !nst_recover_starts_item(p, s->block, first)) {
       go_on = first;
     } else {
@@ -236,6 +236,20 @@ static bool lone_unit(slip *s) {
   return true;
 }
 
+/* `a in 1 .. 4 b in …`: the name b was read as a unit. */
+static bool name_read_as_unit(slip *s) {
+  if (!prev_is(s, NST_TOK_QUANTITY) || !expects_operator(s)) return false;
+  if (s->t->kind != '=' && s->t->kind != '[' && s->t->kind != NST_TOK_IN) return false;
+  uint32_t k = s->at - 1, end = token(s, k)->end, begin = end;
+  const char *text = s->p->source->text;
+  while (text[begin - 1] != ' ' && (text[begin - 1] < '0' || text[begin - 1] > '9')) begin--;
+  if (text[begin - 1] != ' ') return false;
+  nst_diag *m = nst_diag_add(s->p->diags, NST_D_NUMBER_GLUED, span_of(s, k), "`%.*s` is read as one quantity", length_of(s, k), text_of(s, k));
+  nst_diag_help(s->p->diags, m, "to begin the next item with `%.*s`, put a line end or a second space before it", (int)(end - begin), text + begin);
+  nst_diag_fix(s->p->diags, m, nst_parse_span(s->p, begin, begin), " ");
+  return true;
+}
+
 static bool missing_times(slip *s) {
   const nst_token *prev = before(s, 1);
   if (!prev || prev->kind != NST_TOK_NUMBER || !expects_operator(s) || !same_line(s, s->at - 1, s->at)) return false;
@@ -278,6 +292,16 @@ static bool swallowed_keyword(slip *s) {
                              text_of(s, s->at - 2));
   nst_diag_label(s->p->diags, m, span_of(s, s->at - 1), "the next item starts here");
   if (s->at - 1 > s->p->resynced || s->p->resynced == NST_NONE) s->p->resume = s->at - 1;
+  return true;
+}
+
+/* A line that ends where a value or a name should come. */
+static bool nothing_behind(slip *s) {
+  if (!first_on_line(s, s->at) || s->at == 0 || !(expects_value(s) || expects(s, NST_TOK_NAME)) || expects(s, '}')) return false;
+  if (prev_is(s, '(') || prev_is(s, '[')) return false;
+  nst_diag *m = nst_diag_add(s->p->diags, NST_D_SYNTAX, span_of(s, s->at - 1), "nothing stands behind this `%.*s`", length_of(s, s->at - 1),
+                             text_of(s, s->at - 1));
+  nst_diag_help(s->p->diags, m, expects_value(s) ? "a value is expected" : "a name is expected");
   return true;
 }
 
@@ -459,7 +483,8 @@ static void steer_to_block(slip *s) {
   do head--; while (head > 0 && !(nst_recover_starts_decl(p, head) && (first_on_line(s, head) || token(s, head - 1)->kind == '}')));
   if (token(s, head)->kind == NST_TOK_CONST || token(s, head)->kind == NST_TOK_USE) return;
   uint32_t i = s->at, last = (uint32_t)p->tokens.len - 1;
-  for (; i < last; i++) {
+  if (p->resume != NST_NONE) i = p->resume;
+  for (; i < last && p->resume == NST_NONE; i++) {
     if (token(s, i)->kind == '{') {
       if (i > s->at) p->next = i;
       return;
@@ -467,6 +492,7 @@ static void steer_to_block(slip *s) {
     if (nst_recover_starts_decl(p, i) && first_on_line(s, i)) break;
     if (token(s, i)->kind == '}' || token(s, i)->kind == ';') break;
   }
+  p->resume = NST_NONE;
   p->next = i;
   p->inject_open = true;
   p->injected = 1;
@@ -489,16 +515,12 @@ void nst_message_syntax(nst_parser *p, const int *expected, int n) {
   slip s = {.p = p, .at = p->current, .expected = expected, .n = n};
   s.t = token(&s, s.at);
   s.block = p->blocks.len ? p->blocks.items[p->blocks.len - 1].kind : NST_BLOCK_FILE;
-  if (nst_diags_errors(p->diags) > NST_DIAG_MAX) {
-    p->stop = true;
-    return;
-  }
   if (!scanner_spoke(&s)) {
-    bool said = missing_close_brace(&s) || comment_style(&s) || swallowed_keyword(&s) || lone_unit(&s) || missing_times(&s) || number_form(&s) ||
+    bool said = missing_close_brace(&s) || comment_style(&s) || swallowed_keyword(&s) || lone_unit(&s) || name_read_as_unit(&s) || missing_times(&s) || number_form(&s) ||
                 trailing_comma(&s) || bracket(&s) || assign_for_equal(&s) || if_without_else(&s) ||
                 reserved_word(&s) || loop_over_range(&s) || set_in_braces(&s) || missing_comma(&s) || keyword(&s) ||
-                missing_operator(&s);
+                missing_operator(&s) || nothing_behind(&s);
     if (!said) expected_list(&s);
   }
-  if (p->resume == NST_NONE) steer_to_block(&s);
+  steer_to_block(&s);
 }

@@ -46,6 +46,7 @@ static void nst_parse_error(const nst_span *span, nst_parser *p, const char *mes
 /* Ends a recovery: goes on with the token that nst_recover chooses. */
 #define RECOVER                                     \
   do {                                              \
+    if (p->stop) YYABORT;                           \
     p->next = nst_recover(p, yychar != NST_TOK_NST_PARSE_EMPTY);    \
     yyclearin;                                      \
     yyerrok;                                        \
@@ -152,11 +153,11 @@ static void nst_parse_error(const nst_span *span, nst_parser *p, const char *mes
 
 /* ---- declarations ---- */
 
-file: decls                       { p->file->decls = $decls.head; };
+file: decls;
 
 decls
   : %empty                        { $$ = (nst_ast_decl_list){0}; }
-  | decls[l] decl                 { $$ = nst_decls_add($l, $decl); }
+  | decls[l] decl                 { $$ = nst_decls_add($l, $decl); p->file->decls = $$.head; }
   | decls ';'
   | decls error                   { RECOVER; }
   ;
@@ -192,10 +193,10 @@ decl
   ;
 
 use_as: %empty { $$ = (nst_ast_ident){0}; } | AS name { $$ = $name; };
-dotted: name | dotted[a] '.' word { $$ = nst_build_dotted(p, @$, $a, $word); };
+dotted: name | dotted[a] '.' word { $$ = (nst_ast_ident){NULL, @$}; }; /* read from the tokens by nst_build_use */
 
 /* The brace of a block that must have one: without it the block is parsed all the same. */
-open: '{' | %empty                { nst_build_missing_brace(p, @$); };
+open: '{' | %empty                { if (nst_build_missing_brace(p, @$)) { yyclearin; } };
 close: '}'                        { nst_block_leave(p, @$); };
 
 opt_params
@@ -468,6 +469,7 @@ word: name | IF | THEN | ELSE | AND | OR | NOT | TRUE | FALSE | STEP;
 %%
 
 static int nst_parse_lex(NST_PARSE_STYPE *value, nst_span *span, nst_parser *p) {
+  if (nst_diags_errors(p->diags) > NST_DIAG_MAX) p->stop = true;
   const nst_token *t = &p->tokens.items[p->stop ? p->tokens.len - 1 : p->next];
   *span = nst_parse_span(p, t->begin, t->end);
   if (p->inject_open || p->injected) {

@@ -70,6 +70,7 @@ uint32_t nst_recover(nst_parser *p, bool has_lookahead) {
   if (p->resume != NST_NONE) { /* chosen with the message */
     i = p->resume;
     p->resume = NST_NONE;
+    if (!p->injected && p->resynced != NST_NONE && i <= p->resynced) i = p->resynced + 1 < last ? p->resynced + 1 : last;
     if (p->resynced == NST_NONE || i > p->resynced) p->resynced = i;
     return i;
   }

@@ -146,57 +146,37 @@ static bool invisible(uint32_t cp) {
   return cp == 0xA0 || (cp >= 0x2000 && cp <= 0x200F) || (cp >= 0x2028 && cp <= 0x202F) || cp == 0x3000 || cp == 0xFEFF;
 }
 
-/* Symbols rather than letters: general punctuation, arrows, mathematics, quotation marks, emoji. */
-static bool symbol(uint32_t cp) {
-  return invisible(cp) || find_lookalike(cp) || (cp >= 0x80 && cp <= 0xBF && cp != 0xAA && cp != 0xB5 && cp != 0xBA) ||
-         (cp >= 0x2000 && cp <= 0x2BFF) || (cp >= 0x3000 && cp <= 0x303F) || (cp >= 0xFF00 && cp <= 0xFF20) || cp >= 0x1F000;
-}
-
-static uint32_t one_symbol(nst_parser *p, uint32_t begin, uint32_t n, uint32_t cp) {
+/* One code point that is no letter; the bytes are known to be valid UTF-8. */
+void nst_scan_symbol(nst_parser *p, uint32_t begin, uint32_t len) {
+  uint32_t cp = 0;
+  nst_utf8_decode(&cp, at(p, begin), len);
   const lookalike *look = find_lookalike(cp);
+  if (begin == 0 && cp == 0xFEFF) return; /* a byte order mark */
   if (look) {
-    nst_scan_respelled(p, look->kind, begin, n, look->right);
+    nst_scan_respelled(p, look->kind, begin, len, look->right);
   } else if (invisible(cp)) {
-    nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, n, "an invisible character that is no plain space");
+    nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, len, "an invisible character that is no plain space");
     nst_diag_help(p->diags, m, "U+%04X; replace it by a space", (unsigned)cp);
-    nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + n), " ");
+    nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + len), " ");
   } else if (cp == 0x201C || cp == 0x201D) {
-    nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, n, "a typographic quotation mark");
+    nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, len, "a typographic quotation mark");
     nst_diag_help(p->diags, m, "texts stand between plain quotation marks (\")");
-    nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + n), "\"");
+    nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + len), "\"");
   } else {
     *nst_vec_push(p->arena, &p->bad) = begin;
-    nst_diag_add(p->diags, NST_D_BAD_CHARACTER, nst_parse_span(p, begin, begin + n),
-                 "`%.*s` (U+%04X) is no part of the language", (int)n, at(p, begin), (unsigned)cp);
+    nst_diag_add(p->diags, NST_D_BAD_CHARACTER, nst_parse_span(p, begin, begin + len),
+                 "`%.*s` (U+%04X) is no part of the language", (int)len, at(p, begin), (unsigned)cp);
   }
-  return n;
 }
 
-/* A run of letters, digits, underscores and bytes beyond ASCII (known to be valid UTF-8). */
-uint32_t nst_scan_word(nst_parser *p, uint32_t begin, uint32_t len) {
-  uint32_t i = 0;
+void nst_scan_word(nst_parser *p, uint32_t begin, uint32_t len) {
   bool foreign = false;
-  while (i < len) {
-    uint32_t cp = 0;
-    uint32_t n = (uint32_t)nst_utf8_decode(&cp, at(p, begin + i), len - i);
-    if (n == 0) n = 1;
-    if (cp >= 0x80 && symbol(cp)) {
-      if (i) break; /* the word before it is a token of its own */
-      return begin == 0 && cp == 0xFEFF ? n : one_symbol(p, begin, n, cp);
-    }
-    if (cp >= 0x80) foreign = true;
-    i += n;
-  }
-  if (i == 1 && *at(p, begin) == '_') {
-    nst_scan_token(p, '_', begin, 1);
-    return 1;
-  }
+  for (uint32_t i = 0; i < len && !foreign; i++) foreign = (unsigned char)*at(p, begin + i) >= 0x80;
   if (foreign) {
-    nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, i, "a name with letters that are not ASCII");
+    nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, len, "a name with letters that are not ASCII");
     nst_diag_help(p->diags, m, "names are made of the letters a to z and A to Z, digits and `_`");
   }
-  nst_scan_token(p, NST_TOK_NAME, begin, i);
-  return i;
+  nst_scan_token(p, len == 1 && *at(p, begin) == '_' ? '_' : NST_TOK_NAME, begin, len);
 }
 
 /* ---- numbers ---- */
@@ -283,14 +263,14 @@ void nst_scan_string(nst_parser *p, uint32_t begin, uint32_t len, bool closed) {
   nst_scan_token(p, NST_TOK_STRING, begin, len);
 }
 
-uint32_t nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len) {
+void nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len) {
   const char *s = at(p, begin);
   if (len >= 2 && s[0] == '/' && s[1] == '*') {
     bool closed = len >= 4 && s[len - 1] == '/' && s[len - 2] == '*';
     nst_diag *m = bad(p, NST_D_COMMENT_STYLE, begin, 2, closed ? "comments start with `#` and end with the line"
                                                                : "a comment that never ends");
     nst_diag_help(p->diags, m, "there are no `/* … */` comments; begin each line with `#`");
-    return len;
+    return;
   }
   unsigned char c = (unsigned char)s[0];
   *nst_vec_push(p->arena, &p->bad) = begin;
@@ -299,7 +279,6 @@ uint32_t nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len) {
   } else {
     nst_diag_add(p->diags, NST_D_BAD_CHARACTER, nst_parse_span(p, begin, begin + 1), "`%c` is no part of the language", c);
   }
-  return 1;
 }
 
 /* Judges the bytes: true if they are UTF-8 text without NULs. Stray bytes in a text are named one

@@ -68,11 +68,12 @@ void nst_scan_init(nst_parser *p);
 bool nst_scan_all(nst_parser *p); /* false: not text, already reported */
 int nst_scan_keyword(const nst_parser *p, nst_name name);   /* token kind, NAME if none */
 bool nst_scan_is_unit(const char *text, size_t len); /* "KiB"; "B/cycle" */
-/* for the rules of lexer.l; each returns how many bytes it used */
-uint32_t nst_scan_word(nst_parser *p, uint32_t begin, uint32_t len);
-uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len);
+/* for the rules of lexer.l */
+void nst_scan_word(nst_parser *p, uint32_t begin, uint32_t len);
+void nst_scan_symbol(nst_parser *p, uint32_t begin, uint32_t len);
+uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len); /* how many bytes it used */
 void nst_scan_open_number(nst_parser *p, uint32_t begin, uint32_t len); /* `5.` */
-uint32_t nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len);
+void nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len);
 void nst_scan_token(nst_parser *p, int kind, uint32_t begin, uint32_t len);
 void nst_scan_comment(nst_parser *p, uint32_t begin, uint32_t len);
 void nst_scan_string(nst_parser *p, uint32_t begin, uint32_t len, bool closed);
