@@ -29,7 +29,7 @@ def anchors(path):
 
 def main():
     bad = 0
-    files = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+    files = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.md")])
     for path in files:
         for target in LINK.findall(without_code(path.read_text(encoding="utf-8"))):
             if re.match(r"[a-z]+:", target):
