@@ -43,7 +43,11 @@ void nst_space_free(nst_space *s);
 const nst_value *nst_space_defaults(const nst_space *s); /* [nparams of the mapping]; swept ones: their first value */
 /* Bit k of *mask: point number k is needed to know this set (its own parameter aside). */
 uint64_t nst_space_needs(const nst_space *s, int point);
-/* Tuples of a subset closed under needs; false (diags) if more than `limit`. Memory in the arena. */
+/* Bit k: the parameter is not swept, and its default depends on point k; it follows that one from point to point. */
+uint64_t nst_space_follows(const nst_space *s, int param);
+/* All values of all sets are whole numbers, whatever the numbers; else walk them as rationals (sweep_space.h). */
+bool nst_space_is_whole(const nst_space *s);
+/* Tuples of a subset closed under needs; false (diags, NULL allowed) if more than `limit` or a value is no int64. Memory in the arena. */
 bool nst_space_axis(nst_axis *out, const nst_space *s, nst_arena *arena, const int *which, int n, size_t limit, nst_diags *diags);
 /* Tuples of all parameters together, exactly (product over independent subsets); saturates at UINT64_MAX. */
 uint64_t nst_space_count(const nst_space *s);
