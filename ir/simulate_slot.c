@@ -14,8 +14,8 @@
 
 /* ---- who shares with whom ---- */
 
-void sim_share_init(sim_share *s, nst_arena *arena, const nst_nest *nest, const nst_ir_node *parent,
-                    const nst_ir_node *child, bool output) {
+void nst_sim_share_init(nst_sim_share *s, nst_arena *arena, const nst_nest *nest, const nst_ir_node *parent,
+                        const nst_ir_node *child, bool output) {
   const nst_ir_level *levels = nest->ir->hardware.levels;
   bool guarded = false;
   s->nparents = s->nsiblings = 1;
@@ -49,41 +49,41 @@ void sim_share_init(sim_share *s, nst_arena *arena, const nst_nest *nest, const 
 }
 
 /* Takes an element for a row of the array; false if another row has it already. The first taker notes itself. */
-static bool take(sim_tensor *t, const sim_share *s, size_t sibling, int32_t id, uint32_t mark) {
+static bool take(nst_sim_tensor *t, const nst_sim_share *s, size_t sibling, int32_t id, uint32_t mark) {
   if (t->taken[id] == mark) return s->row[t->owner[id]] == s->row[sibling];
   t->taken[id] = mark;
   t->owner[id] = (uint32_t)sibling;
   return true;
 }
 
-static void meet(sim_conflict *c, const sim_tensor *t, size_t base, size_t sibling, int32_t id) {
+static void meet(nst_sim_conflict *c, const nst_sim_tensor *t, size_t base, size_t sibling, int32_t id) {
   if (c->found) return;
-  *c = (sim_conflict){true, base + t->owner[id], base + sibling};
+  *c = (nst_sim_conflict){true, base + t->owner[id], base + sibling};
 }
 
 /* Whole step over: what was needed in it is touched from now on. */
-static void touch(bool *touched, sim_list *pending) {
+static void touch(bool *touched, nst_sim_list *pending) {
   for (size_t i = 0; i < pending->len; i++) touched[pending->items[i]] = true;
   pending->len = 0;
 }
 
 /* ---- keeps ---- */
 
-void sim_slot_init(sim_slot *s, nst_arena *arena) {
-  s->held = NST_NEW_ARRAY(arena, s->ninstances, sim_list);
+void nst_sim_slot_init(nst_sim_slot *s, nst_arena *arena) {
+  s->held = NST_NEW_ARRAY(arena, s->ninstances, nst_sim_list);
   s->has = NST_NEW_ARRAY(arena, s->ninstances, bool);
   s->boxes = NST_NEW_ARRAY(arena, s->ninstances * 2 * (size_t)s->ndims, int64_t);
   if (s->output) s->touched = NST_NEW_ARRAY(arena, s->elements->bound, bool);
 }
 
-void sim_slot_fini(sim_slot *s) {
+void nst_sim_slot_fini(nst_sim_slot *s) {
   for (size_t i = 0; s->held && i < s->ninstances; i++) free(s->held[i].items);
   free(s->tile.items);
   free(s->pending.items);
 }
 
 /* The instance's box into lo and hi; false if it is that of the tile held. */
-static bool new_box(sim_slot *s, const sim_frame *f, size_t instance, int64_t *lo, int64_t *hi) {
+static bool new_box(nst_sim_slot *s, const nst_sim_frame *f, size_t instance, int64_t *lo, int64_t *hi) {
   int64_t *box = s->boxes + instance * 2 * (size_t)s->ndims;
   bool same = s->has[instance];
   for (int i = 0; i < s->ndims; i++) {
@@ -97,17 +97,17 @@ static bool new_box(sim_slot *s, const sim_frame *f, size_t instance, int64_t *l
   return !same;
 }
 
-static void swap(sim_list *a, sim_list *b) {
-  sim_list t = *a;
+static void swap(nst_sim_list *a, nst_sim_list *b) {
+  nst_sim_list t = *a;
   *a = *b;
   *b = t;
 }
 
 /* The instance has the tile in s->tile now instead of what it held. `needs` marks what the siblings that share
  * have needed in this step, `drains` what they have drained. */
-static void change_tile(sim_slot *s, sim_list *held, uint32_t fresh, uint32_t needs, uint32_t drains) {
-  sim_tensor *t = s->elements;
-  uint32_t before = sim_mark(t);
+static void change_tile(nst_sim_slot *s, nst_sim_list *held, uint32_t fresh, uint32_t needs, uint32_t drains) {
+  nst_sim_tensor *t = s->elements;
+  uint32_t before = nst_sim_mark(t);
   for (size_t i = 0; i < held->len; i++) t->before[held->items[i]] = before;
   for (size_t i = 0; i < s->tile.len; i++) {
     int32_t id = s->tile.items[i];
@@ -116,7 +116,7 @@ static void change_tile(sim_slot *s, sim_list *held, uint32_t fresh, uint32_t ne
     if (t->taken[id] == needs) continue;
     t->taken[id] = needs;
     if (s->output && !s->touched[id]) {
-      sim_list_push(&s->pending, id);
+      nst_sim_list_push(&s->pending, id);
       continue;
     }
     s->moves.fills += s->output;
@@ -134,12 +134,12 @@ static void change_tile(sim_slot *s, sim_list *held, uint32_t fresh, uint32_t ne
 }
 
 /* Rule 6, reduce = false: no two siblings that work in this step hold an element across that array. */
-static void guard_held(sim_slot *s, const bool *works, sim_conflict *conflict) {
+static void guard_held(nst_sim_slot *s, const bool *works, nst_sim_conflict *conflict) {
   for (size_t p = 0; p < s->share.nparents; p++) {
     size_t base = p * s->share.nsiblings;
-    uint32_t mark = sim_mark(s->elements);
+    uint32_t mark = nst_sim_mark(s->elements);
     for (size_t k = 0; k < s->share.nsiblings; k++) {
-      const sim_list *held = &s->held[base + k];
+      const nst_sim_list *held = &s->held[base + k];
       for (size_t i = 0; works[base + k] && i < held->len; i++)
         if (!take(s->elements, &s->share, k, held->items[i], mark))
           meet(conflict, s->elements, base, k, held->items[i]);
@@ -147,17 +147,17 @@ static void guard_held(sim_slot *s, const bool *works, sim_conflict *conflict) {
   }
 }
 
-void sim_slot_step(sim_slot *s, const sim_frame *f, int64_t *lo, int64_t *hi, sim_conflict *conflict) {
-  sim_tensor *t = s->elements;
+void nst_sim_slot_step(nst_sim_slot *s, const nst_sim_frame *f, int64_t *lo, int64_t *hi, nst_sim_conflict *conflict) {
+  nst_sim_tensor *t = s->elements;
   for (size_t p = 0; p < s->share.nparents; p++) {
-    uint32_t needs = 0, drains = sim_mark(t);
+    uint32_t needs = 0, drains = nst_sim_mark(t);
     for (size_t k = 0; k < s->share.nsiblings; k++) {
       size_t sibling = s->share.order[k], instance = p * s->share.nsiblings + sibling;
-      if (k == 0 || s->share.group[sibling] != s->share.group[s->share.order[k - 1]]) needs = sim_mark(t);
+      if (k == 0 || s->share.group[sibling] != s->share.group[s->share.order[k - 1]]) needs = nst_sim_mark(t);
       if (!f->works[instance] || !new_box(s, f, instance, lo, hi)) continue;
-      uint32_t fresh = sim_mark(t);
+      uint32_t fresh = nst_sim_mark(t);
       s->tile.len = 0;
-      for (int a = 0; a < s->naccesses; a++) sim_access_collect(s->accesses[a], lo, hi, fresh, &s->tile);
+      for (int a = 0; a < s->naccesses; a++) nst_sim_access_collect(s->accesses[a], lo, hi, fresh, &s->tile);
       if ((int64_t)s->tile.len > s->largest) s->largest = (int64_t)s->tile.len;
       if (s->parent_level >= 0) change_tile(s, &s->held[instance], fresh, needs, drains);
       swap(&s->held[instance], &s->tile);
@@ -168,12 +168,12 @@ void sim_slot_step(sim_slot *s, const sim_frame *f, int64_t *lo, int64_t *hi, si
   touch(s->touched, &s->pending);
 }
 
-void sim_slot_close(sim_slot *s) {
-  sim_tensor *t = s->elements;
+void nst_sim_slot_close(nst_sim_slot *s) {
+  nst_sim_tensor *t = s->elements;
   for (size_t p = 0; p < s->share.nparents; p++) {
-    uint32_t drains = sim_mark(t);
+    uint32_t drains = nst_sim_mark(t);
     for (size_t k = 0; k < s->share.nsiblings; k++) {
-      sim_list *held = &s->held[p * s->share.nsiblings + k];
+      nst_sim_list *held = &s->held[p * s->share.nsiblings + k];
       for (size_t i = 0; s->output && s->parent_level >= 0 && i < held->len; i++) {
         int32_t id = held->items[i];
         s->moves.drains++;
@@ -189,7 +189,7 @@ void sim_slot_close(sim_slot *s) {
 
 /* ---- the compute ---- */
 
-static int32_t element_at(const sim_access *a, const sim_frame *f, size_t instance) {
+static int32_t element_at(const nst_sim_access *a, const nst_sim_frame *f, size_t instance) {
   int64_t *value = a->value;
   for (int r = 0; r < a->nranks; r++) value[r] = a->offset[r];
   for (int d = 0; d < a->ndims; d++) {
@@ -197,17 +197,17 @@ static int32_t element_at(const sim_access *a, const sim_frame *f, size_t instan
     const int64_t *coef = a->coef + d * a->nranks;
     for (int r = 0; r < a->nranks; r++) value[r] += coef[r] * x;
   }
-  return sim_element(a->tensor, value);
+  return nst_sim_element(a->tensor, value);
 }
 
-void sim_operand_step(sim_operand *o, const sim_frame *f, sim_conflict *conflict) {
-  sim_tensor *t = o->elements;
+void nst_sim_operand_step(nst_sim_operand *o, const nst_sim_frame *f, nst_sim_conflict *conflict) {
+  nst_sim_tensor *t = o->elements;
   for (size_t p = 0; p < o->share.nparents; p++) {
     size_t base = p * o->share.nsiblings;
-    uint32_t shared = 0, made = sim_mark(t);
+    uint32_t shared = 0, made = nst_sim_mark(t);
     for (size_t k = 0; k < o->share.nsiblings; k++) {
       size_t sibling = o->share.order[k];
-      if (k == 0 || o->share.group[sibling] != o->share.group[o->share.order[k - 1]]) shared = sim_mark(t);
+      if (k == 0 || o->share.group[sibling] != o->share.group[o->share.order[k - 1]]) shared = nst_sim_mark(t);
       if (!f->works[base + sibling]) continue;
       for (int a = 0; a < o->naccesses; a++) {
         int32_t id = element_at(o->accesses[a], f, base + sibling);
@@ -217,7 +217,7 @@ void sim_operand_step(sim_operand *o, const sim_frame *f, sim_conflict *conflict
         t->fresh[id] = shared;
         o->updates += o->output;
         if (o->output && !o->touched[id])
-          sim_list_push(&o->pending, id);
+          nst_sim_list_push(&o->pending, id);
         else
           o->reads++;
       }

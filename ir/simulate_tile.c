@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sim_list_push_slow(sim_list *l) {
+void nst_sim_list_push_slow(nst_sim_list *l) {
   size_t cap = l->cap ? l->cap * 2 : 16;
   int32_t *items = realloc(l->items, cap * sizeof *items);
   if (!items) nst_out_of_memory();
@@ -16,7 +16,7 @@ void sim_list_push_slow(sim_list *l) {
   l->cap = cap;
 }
 
-bool sim_tensor_init(sim_tensor *t, nst_arena *arena, uint64_t points) {
+bool nst_sim_tensor_init(nst_sim_tensor *t, nst_arena *arena, uint64_t points) {
   uint64_t volume = 1;
   t->stride = NST_NEW_ARRAY(arena, t->nranks, int64_t);
   for (int r = t->nranks - 1; r >= 0; r--) {
@@ -47,7 +47,7 @@ bool sim_tensor_init(sim_tensor *t, nst_arena *arena, uint64_t points) {
   return true;
 }
 
-uint32_t sim_mark(sim_tensor *t) {
+uint32_t nst_sim_mark(nst_sim_tensor *t) {
   if (++t->last_mark) return t->last_mark;
   /* After 2^32 sets the numbers start again: no old mark may be taken for a new one. */
   memset(t->fresh, 0, t->bound * sizeof *t->fresh);
@@ -57,7 +57,7 @@ uint32_t sim_mark(sim_tensor *t) {
   return t->last_mark = 1;
 }
 
-static int32_t hashed_element(sim_tensor *t, const int64_t *value) {
+static int32_t hashed_element(nst_sim_tensor *t, const int64_t *value) {
   uint64_t h = 0;
   size_t size = (size_t)t->nranks * sizeof *value;
   for (int r = 0; r < t->nranks; r++) h = (h ^ (uint64_t)value[r]) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29;
@@ -70,7 +70,7 @@ static int32_t hashed_element(sim_tensor *t, const int64_t *value) {
   }
 }
 
-int32_t sim_element(sim_tensor *t, const int64_t *value) {
+int32_t nst_sim_element(nst_sim_tensor *t, const int64_t *value) {
   int64_t at = 0;
   if (t->empty) return -1;
   for (int r = 0; r < t->nranks; r++) {
@@ -80,7 +80,7 @@ int32_t sim_element(sim_tensor *t, const int64_t *value) {
   return t->hashed ? hashed_element(t, value) : (int32_t)at;
 }
 
-void sim_access_init(sim_access *a, nst_arena *arena, sim_tensor *t, const nst_nest_access *from) {
+void nst_sim_access_init(nst_sim_access *a, nst_arena *arena, nst_sim_tensor *t, const nst_nest_access *from) {
   int nranks = from->nranks, most = 0;
   for (int r = 0; r < nranks; r++) most += from->ranks[r].nterms;
   int *dims = NST_NEW_ARRAY(arena, most, int);
@@ -96,19 +96,19 @@ void sim_access_init(sim_access *a, nst_arena *arena, sim_tensor *t, const nst_n
       coef[d * nranks + r] += from->ranks[r].coef[i];
     }
   }
-  *a = (sim_access){t, nranks, offset, ndims, dims, coef, NST_NEW_ARRAY(arena, 2 * nranks, int64_t)};
+  *a = (nst_sim_access){t, nranks, offset, ndims, dims, coef, NST_NEW_ARRAY(arena, 2 * nranks, int64_t)};
 }
 
-static void collect_element(sim_tensor *t, const int64_t *value, uint32_t mark, sim_list *out) {
-  int32_t id = sim_element(t, value);
+static void collect_element(nst_sim_tensor *t, const int64_t *value, uint32_t mark, nst_sim_list *out) {
+  int32_t id = nst_sim_element(t, value);
   if (id < 0 || t->fresh[id] == mark) return;
   t->fresh[id] = mark;
-  sim_list_push(out, id);
+  nst_sim_list_push(out, id);
 }
 
 /* Dimensions 0 .. d are still to be tried; value[] holds what the others contribute. */
-static void collect(const sim_access *a, int d, const int64_t *lo, const int64_t *hi, int64_t *value, uint32_t mark,
-                    sim_list *out) {
+static void collect(const nst_sim_access *a, int d, const int64_t *lo, const int64_t *hi, int64_t *value, uint32_t mark,
+                    nst_sim_list *out) {
   if (d < 0) {
     collect_element(a->tensor, value, mark, out);
     return;
@@ -126,7 +126,8 @@ static void collect(const sim_access *a, int d, const int64_t *lo, const int64_t
   for (int r = 0; r < a->nranks; r++) value[r] -= coef[r] * to;
 }
 
-void sim_access_collect(const sim_access *a, const int64_t *lo, const int64_t *hi, uint32_t mark, sim_list *out) {
+void nst_sim_access_collect(const nst_sim_access *a, const int64_t *lo, const int64_t *hi, uint32_t mark,
+                            nst_sim_list *out) {
   for (int r = 0; r < a->nranks; r++) a->value[r] = a->offset[r];
   collect(a, a->ndims - 1, lo, hi, a->value, mark, out);
 }
