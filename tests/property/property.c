@@ -22,7 +22,7 @@ enum { BATCH = 50, VECTORS = 3, PARAMS_MAX = 64 };
 typedef struct {
   bool cascades;
   nst_jit *jit;
-  long verdicts[VERDICTS], by_jit, points;
+  long verdicts[VERDICTS], points, counted, by_jit;
   long features[GEN_COUNT];
   long programs;
 } run;
@@ -46,7 +46,7 @@ static outcome try_all(run *r, subject *s, uint64_t seed) {
     if (s->m && s->m->scope.nparams > PARAMS_MAX) break;
     if (s->m) vector(s, params, seed, v);
     outcome o = subject_try(s, params);
-    if (r) r->points++, r->by_jit += o.answers > 2;
+    if (r) r->points++, r->counted += o.answers > 1, r->by_jit += o.answers > 2;
     if (v == 0 || o.verdict == DIFFER) first = o;
     if (o.verdict == DIFFER || o.verdict == ILLEGAL) break;
   }
@@ -121,7 +121,8 @@ static bool print_summary(const run *r) {
     "%ld programs, %ld points: %ld agree, %ld differ, %ld refused by all, %ld infeasible, %ld too large, %ld illegal\n",
     r->programs, r->points, r->verdicts[AGREE], r->verdicts[DIFFER], r->verdicts[REFUSED], r->verdicts[INFEASIBLE],
     r->verdicts[TOO_LARGE], r->verdicts[ILLEGAL]);
-  printf("%s: %ld points\n", r->jit ? "counted by native code too" : "no native code here", r->by_jit);
+  printf("%ld points were counted, %ld by native code too%s\n", r->counted, r->by_jit,
+         r->jit ? "" : ": there is none here");
   for (int f = from; f < to; f++) {
     double share = 100.0 * (double)r->features[f] / (double)r->programs;
     printf("  %5.1f %%  %.*s %s\n", share, (int)(share / 2.5), "########################################",
