@@ -29,22 +29,6 @@ static void verbatim(walk *w, nst_span span, int how) {
   nst_fmt_add(&w->f, w->f.source->text + span.begin, span.end - span.begin, span.begin, how);
 }
 
-/* The offset of the token behind an offset: past white space and comments. */
-static uint32_t token_behind(const walk *w, uint32_t offset) {
-  const char *text = w->f.source->text;
-  size_t len = w->f.source->len, i = offset;
-  while (i < len) {
-    if (text[i] == '#') {
-      while (i < len && text[i] != '\n' && text[i] != '\r') i++;
-    } else if (text[i] && strchr(" \t\r\n\f\v", text[i])) {
-      i++;
-    } else {
-      break;
-    }
-  }
-  return (uint32_t)i;
-}
-
 /* ---- expressions ---- */
 
 static void expr(walk *w, const nst_ast_expr *e, int how);
@@ -76,14 +60,14 @@ static void quantity(walk *w, const nst_ast_expr *e, int how) {
   const char *text = w->f.source->text;
   while (end > e->span.begin && text[end - 1] == ' ') end--;
   const char *both = nst_arena_printf(w->f.arena, "%.*s %s", (int)(end - e->span.begin), text + e->span.begin, e->unit.name);
-  word(w, both, e->span.begin, how);
+  nst_fmt_add_as(&w->f, both, strlen(both), e->span, how);
 }
 
 static void binary(walk *w, const nst_ast_expr *e, int how) {
   bool product = e->op == NST_OP_MUL || e->op == NST_OP_DIV || e->op == NST_OP_FLOORDIV || e->op == NST_OP_MOD;
   bool tight = e->op == NST_OP_POW || (product && w->ranks);
   expr(w, e->a, how);
-  word(w, nst_op_text(e->op), token_behind(w, e->a->span.end), tight ? NST_FMT_GLUE : NST_FMT_BREAK);
+  word(w, nst_op_text(e->op), 0, tight ? NST_FMT_GLUE : NST_FMT_BREAK);
   expr(w, e->b, tight ? NST_FMT_GLUE : NST_FMT_SPACE);
 }
 
@@ -127,15 +111,16 @@ static void expr(walk *w, const nst_ast_expr *e, int how) {
     case NST_AST_IF:
       word(w, "if", e->span.begin, how);
       expr(w, e->a, NST_FMT_SPACE);
-      word(w, "then", token_behind(w, e->a->span.end), NST_FMT_BREAK);
+      word(w, "then", 0, NST_FMT_BREAK);
       expr(w, e->b, NST_FMT_SPACE);
-      word(w, "else", token_behind(w, e->b->span.end), NST_FMT_BREAK);
+      word(w, "else", 0, NST_FMT_BREAK);
       expr(w, e->c, NST_FMT_SPACE);
       return;
     case NST_AST_SUM:
-      word(w, "sum(", e->span.begin, how);
+      word(w, "sum", e->span.begin, how);
+      word(w, "(", 0, NST_FMT_GLUE);
       expr(w, e->a, NST_FMT_GLUE);
-      word(w, "for", token_behind(w, e->a->span.end), NST_FMT_BREAK);
+      word(w, "for", 0, NST_FMT_BREAK);
       ident(w, e->id, NST_FMT_SPACE);
       word(w, "in", 0, NST_FMT_SPACE);
       expr(w, e->b, NST_FMT_SPACE);
@@ -190,7 +175,8 @@ static void set(walk *w, const nst_ast_set *s) {
       expr(w, s->step, NST_FMT_SPACE);
       return;
     case NST_SET_DIVISORS: case NST_SET_POW2:
-      word(w, s->kind == NST_SET_POW2 ? "pow2(" : "divisors(", s->span.begin, NST_FMT_SPACE);
+      word(w, s->kind == NST_SET_POW2 ? "pow2" : "divisors", s->span.begin, NST_FMT_SPACE);
+      word(w, "(", 0, NST_FMT_GLUE);
       expr(w, s->a, NST_FMT_GLUE);
       if (s->b) word(w, ",", 0, NST_FMT_GLUE);
       expr(w, s->b, NST_FMT_BREAK);
@@ -319,8 +305,8 @@ static entry *push(walk *w, entries *list, const void *item, nst_span span) {
 
 /* ---- workload ---- */
 
-static void tensors(walk *w, const nst_ast_tensor *t) {
-  word(w, "tensor", 0, NST_FMT_SPACE);
+static void tensors(walk *w, nst_span span, const nst_ast_tensor *t) {
+  word(w, "tensor", span.begin, NST_FMT_SPACE);
   for (int how = NST_FMT_SPACE; t; t = t->next, how = NST_FMT_BREAK) {
     bool ranks = w->ranks;
     ident(w, t->id, how);
@@ -348,7 +334,7 @@ static void print_witem(walk *w, const void *node) {
       word(w, "dim", item->span.begin, NST_FMT_SPACE);
       params(w, item->dims, NST_FMT_SPACE);
       return;
-    case NST_WITEM_TENSOR: tensors(w, item->tensors); return;
+    case NST_WITEM_TENSOR: tensors(w, item->span, item->tensors); return;
     case NST_WITEM_STATEMENT:
       expr(w, item->output, NST_FMT_SPACE);
       word(w, reduce[item->reduce], item->reduce_span.begin, NST_FMT_SPACE);
@@ -442,7 +428,8 @@ static void print_mitem(walk *w, const void *node) {
       if (!item->on_first) target(w, item);
       break;
     case NST_MITEM_KEEP:
-      word(w, item->optional ? "keep?" : "keep", item->span.begin, NST_FMT_SPACE);
+      word(w, "keep", item->span.begin, NST_FMT_SPACE);
+      if (item->optional) word(w, "?", 0, NST_FMT_GLUE);
       if (item->all) word(w, "all", 0, NST_FMT_SPACE);
       idents(w, item->tensors, NST_FMT_SPACE);
       word(w, "in", 0, NST_FMT_SPACE);
@@ -531,6 +518,14 @@ static void head_params(walk *w, const nst_ast_decl *d) {
   word(w, ")", 0, NST_FMT_GLUE);
 }
 
+static void dotted(walk *w, const char *path, uint32_t offset) {
+  for (int how = NST_FMT_SPACE; *path; how = NST_FMT_GLUE, offset = 0) {
+    size_t len = *path == '.' ? 1 : strcspn(path, ".");
+    nst_fmt_add(&w->f, path, len, offset, how);
+    path += len;
+  }
+}
+
 static void decl(walk *w, const nst_ast_decl *d) {
   entries list = {0};
   print_item *print = print_titem;
@@ -540,7 +535,7 @@ static void decl(walk *w, const nst_ast_decl *d) {
     case NST_DECL_USE:
       word(w, "use", begin, NST_FMT_SPACE);
       if (d->path_is_file) verbatim(w, d->path_span, NST_FMT_SPACE);
-      else word(w, d->path, d->path_span.begin, NST_FMT_SPACE);
+      else dotted(w, d->path, d->path_span.begin);
       if (d->alias.name) word(w, "as", 0, NST_FMT_SPACE);
       ident(w, d->alias, NST_FMT_SPACE);
       break;

@@ -73,12 +73,34 @@ void nst_fmt_start(nst_fmt *f, uint32_t offset) {
   f->blank = nst_fmt_blank_before(f, offset);
 }
 
+/* The offset of the token at or behind an offset: past white space and comments. */
+static uint32_t token_behind(const nst_fmt *f, uint32_t offset) {
+  const char *text = f->source->text;
+  size_t len = f->source->len, i = offset;
+  while (i < len) {
+    if (text[i] == '#') {
+      while (i < len && text[i] != '\n' && text[i] != '\r') i++;
+    } else if (text[i] && strchr(" \t\r\n\f\v", text[i])) {
+      i++;
+    } else {
+      break;
+    }
+  }
+  return (uint32_t)i;
+}
+
 void nst_fmt_add(nst_fmt *f, const char *text, size_t len, uint32_t offset, int how) {
+  if (!offset) offset = token_behind(f, f->behind);
+  nst_fmt_add_as(f, text, len, (nst_span){0, offset, offset + (uint32_t)len}, how);
+}
+
+void nst_fmt_add_as(nst_fmt *f, const char *text, size_t len, nst_span span, int how) {
   uint32_t space = how == NST_FMT_GLUE || f->atoms.len == 0 ? 0 : 1;
   if (f->atoms.len && f->gap > space) space = f->gap;
   f->gap = 0;
+  f->behind = span.end;
   *nst_vec_push(f->arena, &f->atoms) = (nst_fmt_atom){
-    .text = text, .len = (uint32_t)len, .width = columns(text, len), .offset = offset, .space = space, .breaks = how == NST_FMT_BREAK};
+    .text = text, .len = (uint32_t)len, .width = columns(text, len), .offset = span.begin, .space = space, .breaks = how == NST_FMT_BREAK};
 }
 
 uint32_t nst_fmt_columns(const nst_fmt *f) {
