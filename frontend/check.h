@@ -35,7 +35,7 @@ typedef struct {
   int const_depth;               /* constants being checked inside one another */
 } nst_checker;
 
-/* ---- expressions: check_expr.c, check_fold.c, check_call.c ---- */
+/* ---- expressions: check_expr.c; check_root.c, check_fold.c, check_call.c ---- */
 
 typedef struct {
   const nst_expr *x; /* NULL: wrong, already reported */
@@ -73,8 +73,10 @@ const nst_expr *nst_check_number(nst_scope *s, const nst_ast_expr *e, nst_unit u
 const nst_expr *nst_check_condition(nst_scope *s, const nst_ast_expr *e, const char *what);
 /* Any number, with its unit left to the caller; and a typed expression as the end of an expression. */
 nst_typed nst_check_value(nst_scope *s, const nst_ast_expr *e, const char *what);
-bool nst_check_unit(nst_scope *s, const nst_typed *t, nst_span span, const nst_ast_expr *e, nst_unit unit, const char *what);
-const char *nst_unit_as_product(nst_scope *s, const nst_ast_expr *e); /* "2*s" for `2s` where s has a meaning, or NULL */
+bool nst_check_unit(nst_scope *s, const nst_typed *t, nst_span span, const nst_ast_expr *e, nst_unit unit,
+                    const char *what);
+/* "2*s" for `2s` where s names something, or NULL. */
+const char *nst_unit_as_product(nst_scope *s, const nst_ast_expr *e);
 
 /* check_fold.c */
 nst_typed nst_poison(void);
@@ -127,7 +129,9 @@ int nst_instantiate_params(nst_checker *ck, const nst_fe_params *params, const n
 
 /* ---- modules: modules.c, check_decls.c ---- */
 
-typedef enum { NST_NS_CONST, NST_NS_WORKLOAD, NST_NS_HARDWARE, NST_NS_MAPPING, NST_NS_MODEL, NST_NS_SWEEP, NST_NS_COUNT } nst_namespace;
+typedef enum {
+  NST_NS_CONST, NST_NS_WORKLOAD, NST_NS_HARDWARE, NST_NS_MAPPING, NST_NS_MODEL, NST_NS_SWEEP, NST_NS_COUNT
+} nst_namespace;
 /* What the symbol of a declaration points to. */
 typedef struct {
   nst_module *module;
@@ -204,8 +208,8 @@ void nst_instantiate_workload(nst_checker *ck, const nst_fe_workload *w, int bas
 
 typedef struct { nst_checker *ck; nst_value *params, *values; bool known; } nst_defaults;
 /* Evaluates parameters and values; known = false where one has no default. false: one cannot be evaluated, reported. */
-bool nst_defaults_make(nst_checker *ck, const nst_ir_param *params, int nparams, const nst_ir_value *values, int nvalues,
-                       nst_defaults *out);
+bool nst_defaults_make(nst_checker *ck, const nst_ir_param *params, int nparams, const nst_ir_value *values,
+                       int nvalues, nst_defaults *out);
 /* An expression must give an integer, at least `least` where that is not INT64_MIN; NULL and constants are fine.
  * at.source 0: the place is the expression's own. */
 bool nst_defaults_check(nst_defaults *d, const nst_expr *e, int64_t least, nst_span at, const char *what);
@@ -224,8 +228,8 @@ struct nst_fe_hardware {
 };
 nst_fe_hardware *nst_check_hardware(nst_checker *ck, nst_module *m, const nst_ast_decl *decl);
 /* The attributes of one level. clock: NULL where none is given or it is wrong; has_clock: it is not missing. */
-bool nst_check_attrs(nst_scope *s, const nst_ast_attr *attrs, nst_ir_level *level, nst_fe_holds *holds, const nst_expr *clock,
-                     bool has_clock);
+bool nst_check_attrs(nst_scope *s, const nst_ast_attr *attrs, nst_ir_level *level, nst_fe_holds *holds,
+                     const nst_expr *clock, bool has_clock);
 /* The attributes of the hardware itself: the clock. */
 bool nst_check_clock(nst_scope *s, const nst_ast_hitem *items, const nst_expr **clock, bool *has_clock);
 void nst_instantiate_hardware(nst_checker *ck, const nst_fe_hardware *h, int base, nst_ir_hardware *out);
@@ -281,7 +285,7 @@ int nst_lower_unit(nst_fe_nest *n, const nst_ast_mitem *item, nst_span span); /*
 bool nst_fe_below(const nst_fe_nest *n, int inner, int outer); /* inner is in the subtree of outer */
 bool nst_fe_uses(const nst_ir_stmt *stmt, int tensor);
 bool nst_fe_used_below(const nst_fe_nest *n, const int *stmts, int nstmts, int tensor);
-/* `holds` of a level: an intermediate is an output of the statement that writes it and an input of those that read it. */
+/* `holds` of a level. An intermediate is an output of the statement that writes it, an input of those that read it. */
 bool nst_fe_may_hold(const nst_fe_nest *n, int level, int tensor, const int *stmts, int nstmts);
 nst_name nst_fe_stmt_name(const nst_fe_nest *n, int stmt); /* its output */
 /* lower_seq.c */
@@ -306,7 +310,8 @@ struct nst_fe_model {
 };
 nst_fe_model *nst_check_model(nst_checker *ck, nst_module *m, const nst_ast_decl *decl);
 /* lower_sets.c: `p in SET` items, in order; *count of them are good. false: reported. */
-bool nst_lower_points(nst_scope *s, const nst_fe_mapping *m, const nst_ast_titem *const *items, int n, nst_ir_point *out, int *count);
+bool nst_lower_points(nst_scope *s, const nst_fe_mapping *m, const nst_ast_titem *const *items, int n,
+                      nst_ir_point *out, int *count);
 bool nst_lower_test(nst_checker *ck, nst_module *m, const nst_ast_decl *decl, nst_ir_test *out);
 bool nst_lower_verify(nst_checker *ck, nst_module *m, const nst_ast_decl *decl, nst_ir_verify *out);
 bool nst_lower_sweep(nst_checker *ck, nst_module *m, const nst_ast_decl *decl, nst_ir_sweep *out);

@@ -13,8 +13,13 @@ void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_param *
   out->items = NST_NEW_ARRAY(ck->arena, n, nst_ir_param);
   for (const nst_ast_param *p = list; p; p = p->next) {
     if (!p->id.name) continue;
-    nst_scope scope = {.ck = ck, .frames = {&out->names}, .nframes = 1, .module = module, .closed = closed,
-                       .what = "a default value", .later = p};
+    nst_scope scope = {.ck = ck,
+                       .frames = {&out->names},
+                       .nframes = 1,
+                       .module = module,
+                       .closed = closed,
+                       .what = "a default value",
+                       .later = p};
     const char *what = nst_arena_printf(ck->arena, "the default of `%s`", p->id.name);
     nst_typed t = {0};
     bool poisoned = false;
@@ -34,13 +39,17 @@ void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_param *
   }
 }
 
-static void say_unknown_param(nst_checker *ck, const nst_ast_arg *arg, const nst_fe_params *target, const char *what, nst_name name) {
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_PARAM, arg->name.span, "%s `%s` has no parameter `%s`", what, name, arg->name.name);
+static void say_unknown_param(nst_checker *ck, const nst_ast_arg *arg, const nst_fe_params *target, const char *what,
+                              nst_name name) {
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_PARAM, arg->name.span, "%s `%s` has no parameter `%s`", what,
+                             name, arg->name.name);
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, &target->names);
   if (nst_suggest(ck->diags, m, arg->name.span, arg->name.name, &c)) return;
-  if (target->n) nst_help_known(ck->arena, ck->diags, m, "parameters", &target->names);
-  else nst_diag_help(ck->diags, m, "it has no parameters");
+  if (target->n)
+    nst_help_known(ck->arena, ck->diags, m, "parameters", &target->names);
+  else
+    nst_diag_help(ck->diags, m, "it has no parameters");
 }
 
 nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_params *target, const char *what,
@@ -63,12 +72,14 @@ nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_par
       at = -1;
       lost = true;
     } else if (next++ >= target->n) {
-      nst_diag *m = nst_diag_add(ck->diags, NST_D_ARG_COUNT, a->span, "%s `%s` has %d parameter%s, and this is argument %d", what, name,
-                                 target->n, target->n == 1 ? "" : "s", next);
+      nst_diag *m =
+        nst_diag_add(ck->diags, NST_D_ARG_COUNT, a->span, "%s `%s` has %d parameter%s, and this is argument %d", what,
+                     name, target->n, target->n == 1 ? "" : "s", next);
       if (target->n) nst_help_known(ck->arena, ck->diags, m, "parameters", &target->names);
       at = -1;
     }
-    const char *is = at >= 0 ? nst_arena_printf(ck->arena, "`%s` of %s `%s`", target->items[at].name, what, name) : "an argument";
+    const char *is =
+      at >= 0 ? nst_arena_printf(ck->arena, "`%s` of %s `%s`", target->items[at].name, what, name) : "an argument";
     nst_typed t = a->value ? nst_check_value(s, a->value, is) : nst_poison();
     if (at < 0) continue;
     const nst_symbol *sym = nst_symtab_find(&target->names, target->items[at].name);
@@ -84,7 +95,8 @@ nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_par
   for (int i = 0; i < target->n && !lost; i++) {
     const nst_symbol *sym = nst_symtab_find(&target->names, target->items[i].name);
     if (args[i].given || target->items[i].value || sym->poisoned) continue;
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_ARG_MISSING, ref->span, "`%s` of %s `%s` has no value", target->items[i].name, what, name);
+    nst_diag *m = nst_diag_add(ck->diags, NST_D_ARG_MISSING, ref->span, "`%s` of %s `%s` has no value",
+                               target->items[i].name, what, name);
     nst_diag_label(ck->diags, m, target->items[i].span, "it has no default");
     nst_diag_help(ck->diags, m, "write `%s(%s = …)`", name, target->items[i].name);
     break; /* one is enough to show how */

@@ -41,8 +41,9 @@ enum { NATTRIBUTES = sizeof attributes / sizeof *attributes };
 
 /* What other tools call them. */
 static const char *const foreign[][2] = {
-  {"size", "capacity"}, {"depth", "capacity"}, {"bw", "bandwidth"}, {"frequency", "clock"}, {"freq", "clock"}, {"power", "leakage"},
-  {"throughput", "rate"}, {"double_buffer", "double_buffered"}, {"keeps", "holds"}, {"tensors", "holds"}, {"reduction", "reduce"},
+  {"size", "capacity"}, {"depth", "capacity"}, {"bw", "bandwidth"},     {"frequency", "clock"},
+  {"freq", "clock"},    {"power", "leakage"},  {"throughput", "rate"},  {"double_buffer", "double_buffered"},
+  {"keeps", "holds"},   {"tensors", "holds"},  {"reduction", "reduce"},
 };
 
 static const char *block_words(int block) {
@@ -64,24 +65,30 @@ static const attribute *find_attribute(nst_scope *s, const nst_ast_attr *a, int 
     elsewhere = &attributes[i];
   }
   if (elsewhere) {
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_ATTR_WRONG_BLOCK, a->id.span, "`%s` belongs to %s, not to %s", a->id.name,
-                               block_words(elsewhere->block), block_words(block));
-    if (elsewhere->block & IN_HARDWARE) nst_diag_help(ck->diags, m, "write it between the braces of the hardware, outside of every level");
+    nst_diag *m = nst_diag_add(ck->diags, NST_D_ATTR_WRONG_BLOCK, a->id.span, "`%s` belongs to %s, not to %s",
+                               a->id.name, block_words(elsewhere->block), block_words(block));
+    if (elsewhere->block & IN_HARDWARE)
+      nst_diag_help(ck->diags, m, "write it between the braces of the hardware, outside of every level");
     return NULL;
   }
   nst_symtab known = {0};
   for (int i = 0; i < NATTRIBUTES; i++)
-    if (attributes[i].block & block) nst_symtab_add(ck->arena, &known, nst_intern_cstr(ck->interner, attributes[i].name), (nst_span){0});
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_ATTRIBUTE, a->id.span, "%s has no attribute `%s`", block_words(block), a->id.name);
+    if (attributes[i].block & block)
+      nst_symtab_add(ck->arena, &known, nst_intern_cstr(ck->interner, attributes[i].name), (nst_span){0});
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_ATTRIBUTE, a->id.span, "%s has no attribute `%s`",
+                             block_words(block), a->id.name);
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-    if (strcmp(foreign[i][0], a->id.name) != 0 || !nst_symtab_find(&known, nst_intern_cstr(ck->interner, foreign[i][1]))) continue;
+    if (strcmp(foreign[i][0], a->id.name) != 0 ||
+        !nst_symtab_find(&known, nst_intern_cstr(ck->interner, foreign[i][1])))
+      continue;
     nst_diag_help(ck->diags, m, "did you mean `%s`?", foreign[i][1]);
     nst_diag_fix(ck->diags, m, a->id.span, foreign[i][1]);
     return NULL;
   }
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, &known);
-  if (!nst_suggest(ck->diags, m, a->id.span, a->id.name, &c)) nst_help_known(ck->arena, ck->diags, m, "attributes", &known);
+  if (!nst_suggest(ck->diags, m, a->id.span, a->id.name, &c))
+    nst_help_known(ck->arena, ck->diags, m, "attributes", &known);
   return NULL;
 }
 
@@ -108,7 +115,8 @@ static bool check_bool(nst_scope *s, const nst_ast_attr *a, bool *out) {
 
 static void warn_kilobyte(nst_scope *s, const nst_ast_expr *e) {
   if (!e) return;
-  if (e->kind == NST_AST_QUANTITY && e->unit.name && (strcmp(e->unit.name, "KB") == 0 || strcmp(e->unit.name, "kB") == 0)) {
+  if (e->kind == NST_AST_QUANTITY && e->unit.name &&
+      (strcmp(e->unit.name, "KB") == 0 || strcmp(e->unit.name, "kB") == 0)) {
     nst_diag *m = nst_diag_add(s->ck->diags, NST_D_KB_CAPACITY, e->span, "1 %s is 1000 bytes", e->unit.name);
     nst_diag_help(s->ck->diags, m, "write `KiB` for 1024 bytes");
     nst_diag_fix(s->ck->diags, m, e->unit.span, "KiB");
@@ -123,9 +131,11 @@ static const nst_expr *check_rate(nst_scope *s, const nst_ast_attr *a, const att
   nst_checker *ck = s->ck;
   nst_typed t = nst_check_value(s, a->value, what);
   if (!t.x) return NULL;
-  if (!nst_unit_equal(t.unit, at->per_second)) return nst_check_unit(s, &t, a->value->span, a->value, at->unit, what) ? t.x : NULL;
+  if (!nst_unit_equal(t.unit, at->per_second))
+    return nst_check_unit(s, &t, a->value->span, a->value, at->unit, what) ? t.x : NULL;
   if (!has_clock) {
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_NEEDS_CLOCK, a->value->span, "%s is given per second, and the hardware has no clock", what);
+    nst_diag *m = nst_diag_add(ck->diags, NST_D_NEEDS_CLOCK, a->value->span,
+                               "%s is given per second, and the hardware has no clock", what);
     nst_diag_help(ck->diags, m, "add `clock = 1 GHz` to the hardware, or give it per cycle");
   }
   if (!clock) return NULL;
@@ -148,14 +158,17 @@ static const nst_expr *in_watts(nst_scope *s, const nst_expr *e) {
   return nst_typed_make(s->ck, NST_X_DIV, e->span, &value, &scale, NULL).x;
 }
 
-static const nst_expr *check_quantity(nst_scope *s, const nst_ast_attr *a, const attribute *at, const nst_expr *clock, bool has_clock) {
+static const nst_expr *check_quantity(nst_scope *s, const nst_ast_attr *a, const attribute *at, const nst_expr *clock,
+                                      bool has_clock) {
   const char *what = nst_arena_printf(s->ck->arena, "`%s`", a->id.name);
-  const nst_expr *e = at->form == FORM_RATE ? check_rate(s, a, at, what, clock, has_clock) : nst_check_number(s, a->value, at->unit, what);
+  const nst_expr *e = at->form == FORM_RATE ? check_rate(s, a, at, what, clock, has_clock)
+                                            : nst_check_number(s, a->value, at->unit, what);
   if (!e || !check_sign(s, a, at, e)) return NULL;
   if (at->field == AT(capacity)) warn_kilobyte(s, a->value);
   if (at->field != AT(leakage)) return e;
   if (!has_clock) {
-    nst_diag *m = nst_diag_add(s->ck->diags, NST_D_NEEDS_CLOCK, a->span, "leakage takes time, and the hardware has no clock");
+    nst_diag *m =
+      nst_diag_add(s->ck->diags, NST_D_NEEDS_CLOCK, a->span, "leakage takes time, and the hardware has no clock");
     nst_diag_help(s->ck->diags, m, "add `clock = 1 GHz` to the hardware");
     return NULL;
   }
@@ -209,7 +222,8 @@ static bool in_conflict(nst_scope *s, const nst_ast_attr *first) {
     for (int k = 0; a && k < 2; k++) {
       const nst_ast_attr *part = find_given(first, NULL, parts[i][k]);
       if (!part) continue;
-      nst_diag *m = nst_diag_add(s->ck->diags, NST_D_ATTR_CONFLICT, part->span, "`%s` is given, and so is `%s`", parts[i][k], whole[i]);
+      nst_diag *m = nst_diag_add(s->ck->diags, NST_D_ATTR_CONFLICT, part->span, "`%s` is given, and so is `%s`",
+                                 parts[i][k], whole[i]);
       nst_diag_label(s->ck->diags, m, a->span, "this is for reading and writing together");
       nst_diag_help(s->ck->diags, m, "give `%s` alone, or `%s` and `%s`", whole[i], parts[i][0], parts[i][1]);
       found = true;
@@ -222,8 +236,8 @@ static void store(nst_ir_level *level, size_t field, const nst_expr *e) {
   *(const nst_expr **)(void *)((char *)level + field) = e;
 }
 
-bool nst_check_attrs(nst_scope *s, const nst_ast_attr *attrs, nst_ir_level *level, nst_fe_holds *holds, const nst_expr *clock,
-                     bool has_clock) {
+bool nst_check_attrs(nst_scope *s, const nst_ast_attr *attrs, nst_ir_level *level, nst_fe_holds *holds,
+                     const nst_expr *clock, bool has_clock) {
   bool ok = true;
   int block = block_of(level->kind);
   for (const nst_ast_attr *a = attrs; a; a = a->next) {

@@ -5,8 +5,20 @@
 
 /* ---- functions ---- */
 
-typedef enum { SHAPE_KEEP /* unit of the operand */, SHAPE_MEET /* all the same */, SHAPE_DIVIDE, SHAPE_ROOT, SHAPE_LOG } unit_shape;
-static const struct function { const char *name; nst_expr_kind kind; int least, most; unit_shape shape; const char *usage; } functions[] = {
+typedef enum {
+  SHAPE_KEEP /* unit of the operand */,
+  SHAPE_MEET /* all the same */,
+  SHAPE_DIVIDE,
+  SHAPE_ROOT,
+  SHAPE_LOG
+} unit_shape;
+static const struct function {
+  const char *name;
+  nst_expr_kind kind;
+  int least, most;
+  unit_shape shape;
+  const char *usage;
+} functions[] = {
   {"min", NST_X_MIN, 2, INT32_MAX, SHAPE_MEET, "min(a, b, …)"},
   {"max", NST_X_MAX, 2, INT32_MAX, SHAPE_MEET, "max(a, b, …)"},
   {"abs", NST_X_ABS, 1, 1, SHAPE_KEEP, "abs(a)"},
@@ -50,19 +62,20 @@ static bool unit_of(nst_scope *s, const struct function *f, const nst_ast_expr *
   nst_checker *ck = s->ck;
   *unit = a->unit;
   switch (f->shape) {
-    case SHAPE_KEEP: return true;
-    case SHAPE_MEET: return !b || nst_units_meet(s, NST_SIDE_CHOOSE, a, ea, b, eb, unit, &a->soft);
-    case SHAPE_DIVIDE: return nst_unit_mul(unit, a->unit, b->unit, -1);
-    case SHAPE_ROOT:
-      if (nst_unit_root(unit, a->unit)) return true;
-      break;
-    case SHAPE_LOG:
-      if (nst_unit_is_none(a->unit)) return true;
-      break;
+  case SHAPE_KEEP: return true;
+  case SHAPE_MEET: return !b || nst_units_meet(s, NST_SIDE_CHOOSE, a, ea, b, eb, unit, &a->soft);
+  case SHAPE_DIVIDE: return nst_unit_mul(unit, a->unit, b->unit, -1);
+  case SHAPE_ROOT:
+    if (nst_unit_root(unit, a->unit)) return true;
+    break;
+  case SHAPE_LOG:
+    if (nst_unit_is_none(a->unit)) return true;
+    break;
   }
   *unit = NST_UNIT_NONE;
   if (a->soft) return true; /* a metric: the number of its unit */
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_BAD_POWER, e->span, "`%s` of %s has no unit", f->name, nst_unit_describe(ck->arena, a->unit));
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_BAD_POWER, e->span, "`%s` of %s has no unit", f->name,
+                             nst_unit_describe(ck->arena, a->unit));
   nst_diag_help(ck->diags, m, "divide by a unit first to make it a plain number, as in `/ (1 B)`");
   return false;
 }
@@ -115,23 +128,23 @@ static nst_typed call_function(nst_scope *s, const nst_ast_expr *e, const struct
 /* ---- metrics ---- */
 
 typedef enum { ARGS_N, ARGS_L, ARGS_LT } metric_args;
-#define UNIT_E NST_UNIT_NONE
-#define UNIT_B NST_UNIT_BYTE
-#define UNIT_C NST_UNIT_CYCLE
-#define UNIT_PJ NST_UNIT_PJ
-#define UNIT_PJC NST_UNIT_PJ_CYCLE
-#define UNIT_N NST_UNIT_NONE
-#define UNIT_OPB NST_UNIT_PER_BYTE
-#define UNIT_MM2 NST_UNIT_MM2
-#define UNIT_BOOL NST_UNIT_NONE
+#define UNIT_E {0, 0, 0, 0, 0}
+#define UNIT_B {1, 0, 0, 0, 0}
+#define UNIT_C {0, 1, 0, 0, 0}
+#define UNIT_PJ {0, 0, 0, 1, 0}
+#define UNIT_PJC {0, 1, 0, 1, 0}
+#define UNIT_N {0, 0, 0, 0, 0}
+#define UNIT_OPB {-1, 0, 0, 0, 0}
+#define UNIT_MM2 {0, 0, 0, 0, 1}
+#define UNIT_BOOL {0, 0, 0, 0, 0}
 
 static nst_unit metric_unit(nst_metric m) {
-  switch ((int)m) {
-#define NST_METRIC(id, name, args, unit, summary) case NST_METRIC_##id: return UNIT_##unit;
+  static const nst_unit units[] = {
+#define NST_METRIC(id, name, args, unit, summary) UNIT_##unit,
 #include "ir/metrics.def"
 #undef NST_METRIC
-    default: return NST_UNIT_NONE;
-  }
+  };
+  return units[m];
 }
 
 static metric_args metric_takes(nst_metric m) {
@@ -146,11 +159,11 @@ static metric_args metric_takes(nst_metric m) {
 static const char *metric_usage(nst_checker *ck, nst_metric m) {
   const char *name = nst_metric_name(m);
   switch (metric_takes(m)) {
-    case ARGS_N: return name;
-    case ARGS_L:
-      if (m == NST_METRIC_INSTANCES) return nst_arena_printf(ck->arena, "%s(LEVEL)", name);
-      return nst_arena_printf(ck->arena, "%s` or `%s(LEVEL)", name, name);
-    case ARGS_LT: return nst_arena_printf(ck->arena, "%s(LEVEL)` or `%s(LEVEL, TENSOR)", name, name);
+  case ARGS_N: return name;
+  case ARGS_L:
+    if (m == NST_METRIC_INSTANCES) return nst_arena_printf(ck->arena, "%s(LEVEL)", name);
+    return nst_arena_printf(ck->arena, "%s` or `%s(LEVEL)", name, name);
+  case ARGS_LT: return nst_arena_printf(ck->arena, "%s(LEVEL)` or `%s(LEVEL, TENSOR)", name, name);
   }
   return name;
 }
@@ -165,20 +178,26 @@ static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, i
   const nst_ast_expr *e = arg->value;
   if (!e) return false;
   if (e->kind != NST_AST_NAME || arg->name.name) {
-    bad_args(ck, metric, arg->span, nst_arena_printf(ck->arena, "`%s` needs the name of a level here", nst_metric_name(metric)));
+    bad_args(ck, metric, arg->span,
+             nst_arena_printf(ck->arena, "`%s` needs the name of a level here", nst_metric_name(metric)));
     return false;
   }
   const nst_symbol *sym = nst_symtab_find(s->levels, e->id.name);
   if (!sym) {
     if (s->incomplete) return false;
-    nst_diag *m = nst_diag_add(ck->diags, nst_symtab_find(s->tensors, e->id.name) ? NST_D_WRONG_KIND : NST_D_UNKNOWN_LEVEL, e->span,
-                               nst_symtab_find(s->tensors, e->id.name) ? "`%s` is a tensor, and a level is needed here"
-                                                                       : "there is no level `%s`", e->id.name);
+    nst_diag *m =
+      nst_diag_add(ck->diags, nst_symtab_find(s->tensors, e->id.name) ? NST_D_WRONG_KIND : NST_D_UNKNOWN_LEVEL, e->span,
+                   nst_symtab_find(s->tensors, e->id.name) ? "`%s` is a tensor, and a level is needed here"
+                                                           : "there is no level `%s`",
+                   e->id.name);
     if (nst_symtab_find(s->tensors, e->id.name)) {
-      const nst_ast_expr *other = arg->next && arg->next->value && arg->next->value->kind == NST_AST_NAME ? arg->next->value : NULL;
+      const nst_ast_expr *other =
+        arg->next && arg->next->value && arg->next->value->kind == NST_AST_NAME ? arg->next->value : NULL;
       if (other && nst_symtab_find(s->levels, other->id.name)) {
-        nst_diag_help(ck->diags, m, "the level comes first: `%s(%s, %s)`", nst_metric_name(metric), other->id.name, e->id.name);
-        nst_diag_fix(ck->diags, m, nst_span_join(e->span, other->span), nst_arena_printf(ck->arena, "%s, %s", other->id.name, e->id.name));
+        nst_diag_help(ck->diags, m, "the level comes first: `%s(%s, %s)`", nst_metric_name(metric), other->id.name,
+                      e->id.name);
+        nst_diag_fix(ck->diags, m, nst_span_join(e->span, other->span),
+                     nst_arena_printf(ck->arena, "%s, %s", other->id.name, e->id.name));
         *swapped = true;
       } else {
         nst_diag_help(ck->diags, m, "the level comes first: `%s`", metric_usage(ck, metric));
@@ -187,7 +206,8 @@ static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, i
     }
     nst_candidates c = {0};
     nst_candidates_add(ck->arena, &c, s->levels);
-    if (!nst_suggest(ck->diags, m, e->span, e->id.name, &c)) nst_help_known(ck->arena, ck->diags, m, "levels", s->levels);
+    if (!nst_suggest(ck->diags, m, e->span, e->id.name, &c))
+      nst_help_known(ck->arena, ck->diags, m, "levels", s->levels);
     return false;
   }
   if (sym->poisoned) return false;
@@ -209,7 +229,8 @@ static bool tensor_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, 
   const nst_ast_expr *e = arg->value;
   if (!e) return false;
   if (e->kind != NST_AST_NAME || arg->name.name) {
-    bad_args(ck, metric, arg->span, nst_arena_printf(ck->arena, "`%s` needs the name of a tensor here", nst_metric_name(metric)));
+    bad_args(ck, metric, arg->span,
+             nst_arena_printf(ck->arena, "`%s` needs the name of a tensor here", nst_metric_name(metric)));
     return false;
   }
   const nst_symbol *sym = nst_symtab_find(s->tensors, e->id.name);
@@ -221,7 +242,8 @@ static bool tensor_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, 
   nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_TENSOR, e->span, "the workload has no tensor `%s`", e->id.name);
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, s->tensors);
-  if (!nst_suggest(ck->diags, m, e->span, e->id.name, &c)) nst_help_known(ck->arena, ck->diags, m, "tensors", s->tensors);
+  if (!nst_suggest(ck->diags, m, e->span, e->id.name, &c))
+    nst_help_known(ck->arena, ck->diags, m, "tensors", s->tensors);
   return false;
 }
 
@@ -229,8 +251,11 @@ nst_typed nst_check_metric(nst_scope *s, const nst_ast_expr *e, nst_metric metri
   nst_checker *ck = s->ck;
   const char *name = nst_metric_name(metric);
   if (!s->metrics) {
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_METRIC_HERE, e->span, "`%s` is known only after counting, so %s cannot use it", name, s->what);
-    nst_diag_help(ck->diags, m, strcmp(s->what, "a set") == 0 ? "a condition on a metric belongs in `where`" : "metrics stand in tests, verify blocks and sweeps");
+    nst_diag *m = nst_diag_add(ck->diags, NST_D_METRIC_HERE, e->span,
+                               "`%s` is known only after counting, so %s cannot use it", name, s->what);
+    nst_diag_help(ck->diags, m,
+                  strcmp(s->what, "a set") == 0 ? "a condition on a metric belongs in `where`"
+                                                : "metrics stand in tests, verify blocks and sweeps");
     return nst_poison();
   }
   metric_args takes = metric_takes(metric);
@@ -240,8 +265,12 @@ nst_typed nst_check_metric(nst_scope *s, const nst_ast_expr *e, nst_metric metri
   bool must = takes == ARGS_LT || metric == NST_METRIC_INSTANCES;
   int most = takes == ARGS_N ? 0 : takes == ARGS_L ? 1 : 2;
   if (n > most || (n == 0 && must)) {
-    bad_args(ck, metric, e->span, n ? nst_arena_printf(ck->arena, "`%s` takes %s", name, most == 0 ? "no arguments" : most == 1 ? "one level" : "a level and a tensor")
-                                    : nst_arena_printf(ck->arena, "`%s` needs a level", name));
+    bad_args(ck, metric, e->span,
+             n ? nst_arena_printf(ck->arena, "`%s` takes %s", name,
+                                  most == 0   ? "no arguments"
+                                  : most == 1 ? "one level"
+                                              : "a level and a tensor")
+               : nst_arena_printf(ck->arena, "`%s` needs a level", name));
     return nst_poison();
   }
   bool swapped = false, good = n < 1 || level_arg(s, metric, a, &level, &swapped);
@@ -249,7 +278,8 @@ nst_typed nst_check_metric(nst_scope *s, const nst_ast_expr *e, nst_metric metri
   if (!good) return nst_poison();
   nst_expr *x = NST_NEW(ck->arena, nst_expr);
   *x = (nst_expr){.kind = NST_X_METRIC, .span = e->span, .metric = metric, .level = level, .tensor = tensor};
-  return (nst_typed){.x = x, .truth = metric == NST_METRIC_FITS, .unit = metric_unit(metric), .soft = true, .weight = 1};
+  return (nst_typed){
+    .x = x, .truth = metric == NST_METRIC_FITS, .unit = metric_unit(metric), .soft = true, .weight = 1};
 }
 
 nst_typed nst_check_call(nst_scope *s, const nst_ast_expr *e) {

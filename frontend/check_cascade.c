@@ -9,7 +9,9 @@
 
 static nst_span place(const nst_fe_node *node) { return node->item ? node->item->span : node->ir->span; }
 
-static bool is_loop(const nst_fe_node *node) { return node->ir->kind == NST_NODE_FOR || node->ir->kind == NST_NODE_PAR; }
+static bool is_loop(const nst_fe_node *node) {
+  return node->ir->kind == NST_NODE_FOR || node->ir->kind == NST_NODE_PAR;
+}
 
 static bool has_dim(const nst_ir_stmt *s, int dim) {
   for (int i = 0; i < s->ndims; i++)
@@ -49,13 +51,18 @@ static bool check_unfinished(nst_fe_nest *n, int id) {
       if (c == p || !reads(c, p->out.tensor)) continue;
       nst_name t = w->tensors[p->out.tensor].name, user = nst_fe_stmt_name(n, node->stmts[k]);
       bool running = p->combine == NST_COMBINE_MAX || p->combine == NST_COMBINE_MIN;
-      nst_diag *m = fault(n, id, NST_D_LOOP_UNFINISHED, place(node),
-                          nst_arena_printf(n->ck->arena, "`%s` would read `%s` before it is complete: in each step of this loop only a part of `%s` has been reduced",
-                                           user, t, dim));
+      nst_diag *m = fault(
+        n, id, NST_D_LOOP_UNFINISHED, place(node),
+        nst_arena_printf(
+          n->ck->arena,
+          "`%s` would read `%s` before it is complete: in each step of this loop only a part of `%s` has been reduced",
+          user, t, dim));
       nst_diag_label(n->ck->diags, m, p->span, "`%s` reduces `%s`", t, dim);
       nst_diag_label(n->ck->diags, m, c->span, "`%s` needs the finished `%s`", user, t);
       if (running)
-        nst_diag_help(n->ck->diags, m, "move the loop over `%s` below the `seq`, into the branches; a running %s is not in version 1: split `%s` in two dimensions and reduce each part by itself",
+        nst_diag_help(n->ck->diags, m,
+                      "move the loop over `%s` below the `seq`, into the branches; a running %s is not in version 1: "
+                      "split `%s` in two dimensions and reduce each part by itself",
                       dim, p->combine == NST_COMBINE_MAX ? "maximum" : "minimum", dim);
       else
         nst_diag_help(n->ck->diags, m, "move the loop over `%s` below the `seq`, into the branch of `%s`", dim, t);
@@ -77,12 +84,17 @@ static void check_repeats(nst_fe_nest *n, int id) {
     if (!count++) first = node->stmts[i];
   }
   if (!count) return;
-  nst_diag *m = fault(n, id, NST_D_LOOP_REPEATS, place(node),
-                      nst_arena_printf(n->ck->arena, "%s %s not use `%s`, and would run again in every iteration of this loop", names, count == 1 ? "does" : "do", dim));
+  nst_diag *m =
+    fault(n, id, NST_D_LOOP_REPEATS, place(node),
+          nst_arena_printf(n->ck->arena, "%s %s not use `%s`, and would run again in every iteration of this loop",
+                           names, count == 1 ? "does" : "do", dim));
   nst_diag_label(n->ck->diags, m, w->stmts[first].span, "no `%s` here", dim);
-  if (n->place[first].begin != n->m->decl->id.span.begin) nst_diag_label(n->ck->diags, m, n->place[first], "it runs below the loop");
-  if (node->nstmts > 1) nst_diag_help(n->ck->diags, m, "move the loop below the `seq`, into the branches that use `%s`", dim);
-  else nst_diag_help(n->ck->diags, m, "remove the loop");
+  if (n->place[first].begin != n->m->decl->id.span.begin)
+    nst_diag_label(n->ck->diags, m, n->place[first], "it runs below the loop");
+  if (node->nstmts > 1)
+    nst_diag_help(n->ck->diags, m, "move the loop below the `seq`, into the branches that use `%s`", dim);
+  else
+    nst_diag_help(n->ck->diags, m, "remove the loop");
 }
 
 /* Loops above both statements, outermost first in `fn`; stops at the first that it finds wrong. */
@@ -105,12 +117,17 @@ static void check_ranks(nst_fe_nest *n, int tensor, int producer, int consumer) 
       if (nst_rank_same(&in->ranks[r], &out->ranks[r])) continue;
       int loop = common_loop(n, n->compute[producer], n->compute[consumer], &out->ranks[r], &in->ranks[r]);
       if (loop < 0) continue;
-      nst_name name = w->tensors[tensor].name, user = nst_fe_stmt_name(n, consumer), dim = w->dims[n->nodes.items[loop].ir->dim].name;
-      nst_diag *m = fault(n, loop, NST_D_RANKS_DIFFER, place(&n->nodes.items[loop]),
-                          nst_arena_printf(n->ck->arena, "`%s` reads elements of `%s` that the same step of this loop does not compute", user, name));
+      nst_name name = w->tensors[tensor].name, user = nst_fe_stmt_name(n, consumer),
+               dim = w->dims[n->nodes.items[loop].ir->dim].name;
+      nst_diag *m = fault(
+        n, loop, NST_D_RANKS_DIFFER, place(&n->nodes.items[loop]),
+        nst_arena_printf(n->ck->arena, "`%s` reads elements of `%s` that the same step of this loop does not compute",
+                         user, name));
       nst_diag_label(n->ck->diags, m, out->ranks[r].span, "written with this rank");
       nst_diag_label(n->ck->diags, m, in->ranks[r].span, "read with this one");
-      nst_diag_help(n->ck->diags, m, "move the loop over `%s` below the `seq`, so that all of `%s` is there; a halo between fused statements is not in version 1",
+      nst_diag_help(n->ck->diags, m,
+                    "move the loop over `%s` below the `seq`, so that all of `%s` is there; a halo between fused "
+                    "statements is not in version 1",
                     dim, name);
       return;
     }
@@ -140,41 +157,53 @@ static void label_users(nst_fe_nest *n, nst_diag *m, int tensor) {
 static void say_further_out(nst_fe_nest *n, int tensor, int outer, int inner) {
   nst_name name = n->w->ir.tensors[tensor].name;
   const nst_fe_node *node = &n->nodes.items[outer];
-  nst_diag *m = fault(n, outer, NST_D_KEPT_FURTHER_OUT, node->spans[find_tensor(node->ir, tensor)],
-                      nst_arena_printf(n->ck->arena, "`%s` is fused: it is kept in `%s` above its `seq`, and so never reaches `%s`", name,
-                                       level_of(n, inner), level_of(n, outer)));
-  nst_diag_label(n->ck->diags, m, n->nodes.items[inner].spans[find_tensor(n->nodes.items[inner].ir, tensor)], "the keep that fuses it");
+  nst_diag *m =
+    fault(n, outer, NST_D_KEPT_FURTHER_OUT, node->spans[find_tensor(node->ir, tensor)],
+          nst_arena_printf(n->ck->arena, "`%s` is fused: it is kept in `%s` above its `seq`, and so never reaches `%s`",
+                           name, level_of(n, inner), level_of(n, outer)));
+  nst_diag_label(n->ck->diags, m, n->nodes.items[inner].spans[find_tensor(n->nodes.items[inner].ir, tensor)],
+                 "the keep that fuses it");
   label_users(n, m, tensor);
-  nst_diag_help(n->ck->diags, m, "remove `%s` from one of the two; a tensor that is consumed on chip and also reaches an outer memory is not in version 1", name);
+  nst_diag_help(n->ck->diags, m,
+                "remove `%s` from one of the two; a tensor that is consumed on chip and also reaches an outer memory "
+                "is not in version 1",
+                name);
 }
 
 static void say_in_branch(nst_fe_nest *n, int tensor, int id) {
   const nst_fe_node *node = &n->nodes.items[id];
   nst_name name = n->w->ir.tensors[tensor].name;
-  nst_diag *m = fault(n, id, NST_D_KEPT_IN_BRANCH, node->spans[find_tensor(node->ir, tensor)],
-                      nst_arena_printf(n->ck->arena, "`%s` is kept only inside a branch, and what is kept there is gone when the branch ends", name));
+  nst_diag *m = fault(
+    n, id, NST_D_KEPT_IN_BRANCH, node->spans[find_tensor(node->ir, tensor)],
+    nst_arena_printf(n->ck->arena,
+                     "`%s` is kept only inside a branch, and what is kept there is gone when the branch ends", name));
   for (int s = 0; s < n->w->ir.nstmts; s++) {
     if (!nst_fe_uses(&n->w->ir.stmts[s], tensor) || nst_fe_below(n, n->compute[s], id)) continue;
     nst_diag_label(n->ck->diags, m, n->place[s], "`%s` uses it outside of that branch", nst_fe_stmt_name(n, s));
     break;
   }
   label_users(n, m, tensor);
-  nst_diag_help(n->ck->diags, m, "keep `%s` above the `seq` that holds all its users: in an inner memory (fused) or in `%s` (unfused)", name,
-                n->h->ir.levels[n->outermost].name);
+  nst_diag_help(n->ck->diags, m,
+                "keep `%s` above the `seq` that holds all its users: in an inner memory (fused) or in `%s` (unfused)",
+                name, n->h->ir.levels[n->outermost].name);
 }
 
 static void say_above_part(nst_fe_nest *n, int tensor, int id) {
   const nst_fe_node *node = &n->nodes.items[id];
   nst_name name = n->w->ir.tensors[tensor].name;
-  nst_diag *m = fault(n, id, NST_D_KEPT_ABOVE_PART, node->spans[find_tensor(node->ir, tensor)],
-                      nst_arena_printf(n->ck->arena, "`%s` would be consumed from this tile, and other statements need it from outside", name));
+  nst_diag *m =
+    fault(n, id, NST_D_KEPT_ABOVE_PART, node->spans[find_tensor(node->ir, tensor)],
+          nst_arena_printf(n->ck->arena,
+                           "`%s` would be consumed from this tile, and other statements need it from outside", name));
   for (int s = 0; s < n->w->ir.nstmts; s++) {
     if (!nst_fe_uses(&n->w->ir.stmts[s], tensor) || nst_fe_below(n, n->compute[s], id)) continue;
     nst_diag_label(n->ck->diags, m, n->place[s], "`%s` reads it outside of this branch", nst_fe_stmt_name(n, s));
     break;
   }
   label_users(n, m, tensor);
-  nst_diag_help(n->ck->diags, m, "keep `%s` above the `seq` that holds all its consumers, or only in the branches of single statements; a tensor that is consumed on chip and also reaches an outer memory is not in version 1",
+  nst_diag_help(n->ck->diags, m,
+                "keep `%s` above the `seq` that holds all its consumers, or only in the branches of single statements; "
+                "a tensor that is consumed on chip and also reaches an outer memory is not in version 1",
                 name);
 }
 
@@ -230,12 +259,14 @@ static bool check_shared(nst_fe_nest *n, int id, int tensor, nst_span span) {
         int loop = common_loop(n, id, id, &first->ranks[r], &in->ranks[r]);
         if (loop < 0) continue;
         nst_name name = w->tensors[tensor].name;
-        nst_diag *m = fault(n, id, NST_D_SHARED_RANKS_DIFFER, span,
-                            nst_arena_printf(n->ck->arena, "`%s` and `%s` share this tile of `%s`, and need different elements of it", nst_fe_stmt_name(n, first_stmt),
-                                             nst_fe_stmt_name(n, node->stmts[i]), name));
+        nst_diag *m = fault(
+          n, id, NST_D_SHARED_RANKS_DIFFER, span,
+          nst_arena_printf(n->ck->arena, "`%s` and `%s` share this tile of `%s`, and need different elements of it",
+                           nst_fe_stmt_name(n, first_stmt), nst_fe_stmt_name(n, node->stmts[i]), name));
         nst_diag_label(n->ck->diags, m, first->ranks[r].span, "read with this rank");
         nst_diag_label(n->ck->diags, m, in->ranks[r].span, "and with this one");
-        nst_diag_label(n->ck->diags, m, place(&n->nodes.items[loop]), "this loop splits `%s`", w->dims[n->nodes.items[loop].ir->dim].name);
+        nst_diag_label(n->ck->diags, m, place(&n->nodes.items[loop]), "this loop splits `%s`",
+                       w->dims[n->nodes.items[loop].ir->dim].name);
         nst_diag_help(n->ck->diags, m, "keep `%s` in each branch by itself, or move the loop below the keep", name);
         return false;
       }

@@ -14,9 +14,10 @@ static bool evaluate(nst_checker *ck, const nst_expr *e, const nst_eval_env *env
   return false;
 }
 
-bool nst_defaults_make(nst_checker *ck, const nst_ir_param *params, int nparams, const nst_ir_value *values, int nvalues,
-                       nst_defaults *out) {
-  *out = (nst_defaults){.ck = ck, .params = NST_NEW_ARRAY(ck->arena, nparams, nst_value),
+bool nst_defaults_make(nst_checker *ck, const nst_ir_param *params, int nparams, const nst_ir_value *values,
+                       int nvalues, nst_defaults *out) {
+  *out = (nst_defaults){.ck = ck,
+                        .params = NST_NEW_ARRAY(ck->arena, nparams, nst_value),
                         .values = NST_NEW_ARRAY(ck->arena, nvalues, nst_value)};
   nst_eval_env env = {.params = out->params, .values = out->values};
   for (int i = 0; i < nparams; i++) {
@@ -42,8 +43,13 @@ bool nst_defaults_check(nst_defaults *d, const nst_expr *e, int64_t least, nst_s
   char text[64] = "no exact number";
   if (v.kind == NST_VALUE_RAT) nst_rat_print(text, sizeof text, v.rat);
   bool integer = nst_value_to_i64(&n, &v);
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_BAD_AT_DEFAULTS, at.source ? at : e->span, "%s must be %s, and is %s with the default parameters",
-                             what, least == INT64_MIN || !integer ? "an integer" : least == 1 ? "at least 1" : "at least 0", text);
-  if (at.source && (at.source != e->span.source || at.begin != e->span.begin)) nst_diag_label(ck->diags, m, e->span, "this value");
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_BAD_AT_DEFAULTS, at.source ? at : e->span,
+                             "%s must be %s, and is %s with the default parameters", what,
+                             least == INT64_MIN || !integer ? "an integer"
+                             : least == 1                   ? "at least 1"
+                                                            : "at least 0",
+                             text);
+  if (at.source && (at.source != e->span.source || at.begin != e->span.begin))
+    nst_diag_label(ck->diags, m, e->span, "this value");
   return false;
 }

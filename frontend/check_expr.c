@@ -7,122 +7,19 @@
  * bounded by the parser. */
 #include "frontend/check.h"
 
-/* ---- roots ---- */
-
-static const nst_ast_expr *strip(const nst_ast_expr *e) {
-  while (e && e->kind == NST_AST_PAREN) e = e->a;
-  return e;
-}
-
-nst_typed nst_check_value(nst_scope *s, const nst_ast_expr *e, const char *what) {
-  if (!e) return nst_poison();
-  nst_typed t = nst_check_expr(s, e);
-  if (!t.x || nst_report_failure(s->ck, &t, e->span)) return nst_poison();
-  if (t.truth) {
-    nst_diag_add(s->ck->diags, NST_D_NOT_NUMBER, e->span, "%s must be a number, not a condition", what);
-    return nst_poison();
-  }
-  return t;
-}
-
-/* The written quantity in the wanted unit, where one is near: `128` for a capacity is `128 B`. */
-static const char *respelled(nst_scope *s, const nst_ast_expr *e, nst_unit unit, const char *usual) {
-  e = strip(e);
-  if (!usual) return NULL;
-  const nst_source *src = nst_sources_get(s->ck->sources, e->span.source);
-  if (!src || (e->kind != NST_AST_NUMBER && e->kind != NST_AST_QUANTITY)) return NULL;
-  uint32_t end = e->kind == NST_AST_QUANTITY ? e->unit.span.begin : e->span.end;
-  while (end > e->span.begin && src->text[end - 1] == ' ') end--;
-  const char *number = nst_arena_strndup(s->ck->arena, src->text + e->span.begin, end - e->span.begin);
-  if (e->kind == NST_AST_QUANTITY && e->unit.name) {
-    /* keep the written numerator where it already measures the right thing: 32 GB for a bandwidth is 32 GB/s */
-    const char *slash = strchr(e->unit.name, '/'), *over = strchr(usual, '/');
-    size_t len = slash ? (size_t)(slash - e->unit.name) : strlen(e->unit.name);
-    const char *spelt = nst_arena_printf(s->ck->arena, "%.*s%s", (int)len, e->unit.name, over ? over : "");
-    nst_unit got;
-    nst_rat scale;
-    if (nst_unit_equal(unit, NST_UNIT_BYTE_PER_CYCLE) && nst_unit_parse(&got, &scale, e->unit.name, len) && scale.num >= 1000000)
-      return nst_arena_printf(s->ck->arena, "%s %.*s/s", number, (int)len, e->unit.name); /* nobody moves megabytes in a cycle */
-    if (nst_unit_parse(&got, &scale, spelt, strlen(spelt)) && nst_unit_equal(got, unit))
-      return nst_arena_printf(s->ck->arena, "%s %s", number, spelt);
-    return NULL;
-  }
-  return nst_arena_printf(s->ck->arena, "%s %s", number, usual);
-}
-
-/* `2s` is two seconds; where `s` names something, it was meant as 2*s. */
-const char *nst_unit_as_product(nst_scope *s, const nst_ast_expr *e) {
-  if (e->kind != NST_AST_QUANTITY || !e->unit.name) return NULL;
-  bool named = nst_symtab_find(s->dims, e->unit.name) != NULL;
-  for (int i = 0; i < s->nframes; i++) named = named || nst_symtab_find(s->frames[i], e->unit.name);
-  const nst_source *src = nst_sources_get(s->ck->sources, e->span.source);
-  if (!named || !src) return NULL;
-  uint32_t end = e->unit.span.begin;
-  while (end > e->span.begin && src->text[end - 1] == ' ') end--;
-  return nst_arena_printf(s->ck->arena, "%.*s*%s", (int)(end - e->span.begin), src->text + e->span.begin, e->unit.name);
-}
-
-bool nst_check_unit(nst_scope *s, const nst_typed *t, nst_span span, const nst_ast_expr *e, nst_unit unit, const char *what) {
-  nst_checker *ck = s->ck;
-  if (nst_unit_equal(t->unit, unit)) return true;
-  const char *usual = nst_unit_usual(unit), *wanted = nst_unit_describe(ck->arena, unit);
-  if (nst_unit_is_none(unit)) {
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_WRONG_UNIT, span, "%s is a plain number, and this is in %s", what,
-                               nst_unit_describe(ck->arena, t->unit));
-    const char *product = nst_unit_as_product(s, strip(e));
-    if (product) {
-      nst_diag_help(ck->diags, m, "did you mean `%s`?", product);
-      nst_diag_fix(ck->diags, m, strip(e)->span, product);
-    } else if (strip(e)->kind == NST_AST_QUANTITY && strip(e)->unit.name) {
-      nst_span at = strip(e)->unit.span;
-      nst_diag_help(ck->diags, m, "remove the unit `%s`", strip(e)->unit.name);
-      nst_diag_fix(ck->diags, m, at, "");
-    } else if (t->soft) {
-      nst_diag_help(ck->diags, m, "divide by the unit to get a number, as in `/ (1 %s)`",
-                    nst_unit_usual(t->unit) ? nst_unit_usual(t->unit) : "B");
-    }
-    return false;
-  }
-  nst_diag *m;
-  if (nst_unit_is_none(t->unit))
-    m = nst_diag_add(ck->diags, NST_D_BARE_NUMBER, span, "%s needs a unit: it is in %s", what, wanted);
-  else
-    m = nst_diag_add(ck->diags, NST_D_WRONG_UNIT, span, "%s is in %s, and this is in %s", what, wanted,
-                     nst_unit_describe(ck->arena, t->unit));
-  const char *right = respelled(s, e, unit, usual);
-  if (right) {
-    nst_diag_help(ck->diags, m, "did you mean `%s`?", right);
-    nst_diag_fix(ck->diags, m, strip(e)->span, right);
-  } else if (usual) {
-    nst_diag_help(ck->diags, m, "it is written like `%s`", nst_arena_printf(ck->arena, "1 %s", usual));
-  }
-  return false;
-}
-
-const nst_expr *nst_check_number(nst_scope *s, const nst_ast_expr *e, nst_unit unit, const char *what) {
-  nst_typed t = nst_check_value(s, e, what);
-  return t.x && nst_check_unit(s, &t, e->span, e, unit, what) ? t.x : NULL;
-}
-
-const nst_expr *nst_check_condition(nst_scope *s, const nst_ast_expr *e, const char *what) {
-  if (!e) return NULL;
-  nst_typed t = nst_check_expr(s, e);
-  if (!t.x || nst_report_failure(s->ck, &t, e->span)) return NULL;
-  if (t.truth) return t.x;
-  nst_diag *m = nst_diag_add(s->ck->diags, NST_D_NOT_CONDITION, e->span, "%s must be a condition, not a number", what);
-  nst_diag_help(s->ck->diags, m, "compare it with something, as in `… <= 128 KiB`");
-  return NULL;
-}
-
 /* ---- names ---- */
 
 static nst_typed of_symbol(nst_scope *s, const nst_symbol *sym, nst_span span) {
   if (sym->poisoned) return nst_poison();
   nst_typed t;
-  if (sym->kind == NST_X_CONST) t = nst_typed_const(s->ck, span, sym->expr->value);
-  else if (sym->kind == NST_X_BOOL) t = nst_typed_leaf(s->ck, NST_X_BOOL, span, sym->expr->truth);
-  else if (sym->kind == NST_X_PARAM || sym->kind == NST_X_VALUE) t = nst_typed_leaf(s->ck, sym->kind, span, sym->index);
-  else t = (nst_typed){.x = sym->expr, .constant = true, .weight = sym->weight};
+  if (sym->kind == NST_X_CONST)
+    t = nst_typed_const(s->ck, span, sym->expr->value);
+  else if (sym->kind == NST_X_BOOL)
+    t = nst_typed_leaf(s->ck, NST_X_BOOL, span, sym->expr->truth);
+  else if (sym->kind == NST_X_PARAM || sym->kind == NST_X_VALUE)
+    t = nst_typed_leaf(s->ck, sym->kind, span, sym->index);
+  else
+    t = (nst_typed){.x = sym->expr, .constant = true, .weight = sym->weight};
   t.unit = sym->unit;
   t.soft = sym->soft;
   t.truth = sym->truth || t.truth;
@@ -136,12 +33,15 @@ static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
     if (p->id.name != name) continue;
     nst_diag *m = nst_diag_add(ck->diags, NST_D_USED_BEFORE, e->span, "`%s` is used before it has a value", name);
     nst_diag_label(ck->diags, m, p->id.span, "it is declared here");
-    nst_diag_help(ck->diags, m, s->nframes > 1 ? "a line sees the names of the lines above it" : "a default value sees the parameters to the left of its own");
+    nst_diag_help(ck->diags, m,
+                  s->nframes > 1 ? "a line sees the names of the lines above it"
+                                 : "a default value sees the parameters to the left of its own");
     return;
   }
   nst_typed ignored;
   if (s->closed && nst_module_const(ck, s->module, NULL, name, e->span, &ignored)) {
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_NOT_VISIBLE, e->span, "%s sees nothing but its parameters, and `%s` is a constant", s->what, name);
+    nst_diag *m = nst_diag_add(ck->diags, NST_D_NOT_VISIBLE, e->span,
+                               "%s sees nothing but its parameters, and `%s` is a constant", s->what, name);
     nst_diag_help(ck->diags, m, "add `%s` to the parameters", name);
     return;
   }
@@ -149,10 +49,13 @@ static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
   const char *kinds[] = {"a dimension", "a tensor", "a level of the hardware"};
   for (int i = 0; i < 3; i++) {
     if (!nst_symtab_find(others[i], name)) continue;
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_WRONG_KIND, e->span, "`%s` is %s, and a value is needed here", name, kinds[i]);
+    nst_diag *m =
+      nst_diag_add(ck->diags, NST_D_WRONG_KIND, e->span, "`%s` is %s, and a value is needed here", name, kinds[i]);
     nst_diag_label(ck->diags, m, nst_symtab_find(others[i], name)->span, "declared here");
     if (i == 0) nst_diag_help(ck->diags, m, "for its size use the parameter that the size is declared with");
-    if (i == 2) nst_diag_help(ck->diags, m, "`%s.capacity` is a memory's size, `%s.AXIS` the size of an axis of an array", name, name);
+    if (i == 2)
+      nst_diag_help(ck->diags, m, "`%s.capacity` is a memory's size, `%s.AXIS` the size of an axis of an array", name,
+                    name);
     return;
   }
   nst_metric metric;
@@ -170,7 +73,8 @@ static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
   if (!s->closed) nst_candidates_module(ck, &c, s->module, NST_NS_CONST);
   if (s->metrics) nst_candidates_functions(ck->arena, &c, ck->interner, true);
   if (!nst_suggest(ck->diags, m, e->span, name, &c) && s->nframes)
-    nst_help_known(ck->arena, ck->diags, m, "names", s->frames[s->nframes - 1]->len ? s->frames[s->nframes - 1] : s->frames[0]);
+    nst_help_known(ck->arena, ck->diags, m, "names",
+                   s->frames[s->nframes - 1]->len ? s->frames[s->nframes - 1] : s->frames[0]);
 }
 
 static nst_typed check_name(nst_scope *s, const nst_ast_expr *e) {
@@ -193,7 +97,8 @@ static nst_typed check_name(nst_scope *s, const nst_ast_expr *e) {
 /* ---- LEVEL.capacity, ARRAY.axis, alias.constant ---- */
 
 static nst_typed shared(const nst_expr *x, nst_unit unit) {
-  return x ? (nst_typed){.x = x, .unit = unit, .soft = true, .weight = 16, .constant = nst_expr_is_const(x)} : nst_poison();
+  return x ? (nst_typed){.x = x, .unit = unit, .soft = true, .weight = 16, .constant = nst_expr_is_const(x)}
+           : nst_poison();
 }
 
 static nst_typed member_of_level(nst_scope *s, const nst_ast_expr *e, const nst_symbol *sym) {
@@ -222,7 +127,8 @@ static nst_typed member_of_level(nst_scope *s, const nst_ast_expr *e, const nst_
   if (nst_suggest(ck->diags, m, e->id.span, member, &c)) return nst_poison();
   if (level->kind == NST_LEVEL_ARRAY) {
     const char *axes = "";
-    for (int i = 0; i < level->naxes; i++) axes = nst_arena_printf(ck->arena, "%s%s`%s.%s`", axes, i ? ", " : "", level->name, level->axes[i].name);
+    for (int i = 0; i < level->naxes; i++)
+      axes = nst_arena_printf(ck->arena, "%s%s`%s.%s`", axes, i ? ", " : "", level->name, level->axes[i].name);
     nst_diag_help(ck->diags, m, "an array has the sizes of its axes: %s", axes);
   }
   if (level->kind == NST_LEVEL_MEMORY) nst_diag_help(ck->diags, m, "a memory has `capacity`");
@@ -248,7 +154,8 @@ static nst_typed check_member(nst_scope *s, const nst_ast_expr *e) {
   if (!s->closed && nst_symtab_find(&s->module->aliases, name)) {
     const nst_import *import = &s->module->imports.items[nst_symtab_find(&s->module->aliases, name)->index];
     if (import->module && !import->module->incomplete) {
-      nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_NAME, e->id.span, "`%s` has no constant `%s`", name, e->id.name);
+      nst_diag *m =
+        nst_diag_add(ck->diags, NST_D_UNKNOWN_NAME, e->id.span, "`%s` has no constant `%s`", name, e->id.name);
       nst_candidates c = {0};
       nst_candidates_add(ck->arena, &c, &import->module->names[NST_NS_CONST]);
       nst_suggest(ck->diags, m, e->id.span, e->id.name, &c);
@@ -260,8 +167,10 @@ static nst_typed check_member(nst_scope *s, const nst_ast_expr *e) {
   nst_candidates_add(ck->arena, &c, s->levels);
   nst_candidates_add(ck->arena, &c, &s->module->aliases);
   if (nst_suggest(ck->diags, m, object->span, name, &c)) return nst_poison();
-  if (s->hardware) nst_help_known(ck->arena, ck->diags, m, "levels", s->levels);
-  else nst_diag_help(ck->diags, m, "levels of the hardware are seen in mappings and in what asks about them");
+  if (s->hardware)
+    nst_help_known(ck->arena, ck->diags, m, "levels", s->levels);
+  else
+    nst_diag_help(ck->diags, m, "levels of the hardware are seen in mappings and in what asks about them");
   return nst_poison();
 }
 
@@ -270,7 +179,8 @@ static nst_typed check_member(nst_scope *s, const nst_ast_expr *e) {
 static bool want_number(nst_scope *s, const nst_typed *t, const nst_ast_expr *e) {
   if (!t->x) return false;
   if (!t->truth) return true;
-  nst_diag *m = nst_diag_add(s->ck->diags, NST_D_NOT_NUMBER, e->span, "a number is needed here, and this is a condition");
+  nst_diag *m =
+    nst_diag_add(s->ck->diags, NST_D_NOT_NUMBER, e->span, "a number is needed here, and this is a condition");
   nst_diag_help(s->ck->diags, m, "`if … then 1 else 0` makes a number of a condition");
   return false;
 }
@@ -278,14 +188,16 @@ static bool want_number(nst_scope *s, const nst_typed *t, const nst_ast_expr *e)
 static bool want_condition(nst_scope *s, const nst_typed *t, const nst_ast_expr *e) {
   if (!t->x) return false;
   if (t->truth) return true;
-  nst_diag *m = nst_diag_add(s->ck->diags, NST_D_NOT_CONDITION, e->span, "a condition is needed here, and this is a number");
+  nst_diag *m =
+    nst_diag_add(s->ck->diags, NST_D_NOT_CONDITION, e->span, "a condition is needed here, and this is a number");
   nst_diag_help(s->ck->diags, m, "compare it with something, as in `… > 0`");
   return false;
 }
 
 static nst_typed check_unary(nst_scope *s, const nst_ast_expr *e) {
   nst_typed a = e->a ? nst_check_expr(s, e->a) : nst_poison();
-  if (e->op == NST_OP_NOT) return want_condition(s, &a, e->a) ? nst_typed_make(s->ck, NST_X_NOT, e->span, &a, NULL, NULL) : nst_poison();
+  if (e->op == NST_OP_NOT)
+    return want_condition(s, &a, e->a) ? nst_typed_make(s->ck, NST_X_NOT, e->span, &a, NULL, NULL) : nst_poison();
   if (!want_number(s, &a, e->a)) return nst_poison();
   if (e->op == NST_OP_POS) return a;
   nst_typed t = nst_typed_make(s->ck, NST_X_NEG, e->span, &a, NULL, NULL);
@@ -304,7 +216,8 @@ static bool power_unit(nst_scope *s, const nst_ast_expr *e, const nst_typed *a, 
   }
   if (nst_unit_is_none(a->unit)) return true;
   if (nst_expr_is_const(b->x) && nst_rat_to_i64(&n, b->x->value) && nst_unit_pow(unit, a->unit, n)) return true;
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_BAD_POWER, e->span, "this power of %s has no unit", nst_unit_describe(ck->arena, a->unit));
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_BAD_POWER, e->span, "this power of %s has no unit",
+                             nst_unit_describe(ck->arena, a->unit));
   nst_diag_help(ck->diags, m, "the exponent of a quantity is a small constant integer");
   return false;
 }
@@ -324,21 +237,34 @@ static nst_typed check_binary(nst_scope *s, const nst_ast_expr *e) {
   bool soft = a.soft || b.soft;
   nst_expr_kind kind = NST_X_ADD;
   switch (e->op) {
-    case NST_OP_ADD: case NST_OP_SUB: case NST_OP_MOD:
-      kind = e->op == NST_OP_ADD ? NST_X_ADD : e->op == NST_OP_SUB ? NST_X_SUB : NST_X_MOD;
-      good = nst_units_meet(s, NST_SIDE_ADD, &a, e->a, &b, e->b, &unit, &soft);
-      break;
-    case NST_OP_MUL: case NST_OP_DIV: case NST_OP_FLOORDIV:
-      kind = e->op == NST_OP_MUL ? NST_X_MUL : e->op == NST_OP_DIV ? NST_X_DIV : NST_X_FLOORDIV;
-      good = nst_unit_mul(&unit, a.unit, b.unit, e->op == NST_OP_MUL ? 1 : -1);
-      if (!good) nst_diag_add(ck->diags, NST_D_BAD_POWER, e->span, "the unit of this is no unit any more");
-      break;
-    case NST_OP_POW:
-      kind = NST_X_POW;
-      good = power_unit(s, e, &a, &b, &unit);
-      break;
-    case NST_OP_AND: case NST_OP_OR: case NST_OP_NOT: case NST_OP_NEG: case NST_OP_POS: case NST_OP_EQ: case NST_OP_NE:
-    case NST_OP_LT: case NST_OP_LE: case NST_OP_GT: case NST_OP_GE: return nst_poison();
+  case NST_OP_ADD:
+  case NST_OP_SUB:
+  case NST_OP_MOD:
+    kind = e->op == NST_OP_ADD ? NST_X_ADD : e->op == NST_OP_SUB ? NST_X_SUB : NST_X_MOD;
+    good = nst_units_meet(s, NST_SIDE_ADD, &a, e->a, &b, e->b, &unit, &soft);
+    break;
+  case NST_OP_MUL:
+  case NST_OP_DIV:
+  case NST_OP_FLOORDIV:
+    kind = e->op == NST_OP_MUL ? NST_X_MUL : e->op == NST_OP_DIV ? NST_X_DIV : NST_X_FLOORDIV;
+    good = nst_unit_mul(&unit, a.unit, b.unit, e->op == NST_OP_MUL ? 1 : -1);
+    if (!good) nst_diag_add(ck->diags, NST_D_BAD_POWER, e->span, "the unit of this is no unit any more");
+    break;
+  case NST_OP_POW:
+    kind = NST_X_POW;
+    good = power_unit(s, e, &a, &b, &unit);
+    break;
+  case NST_OP_AND:
+  case NST_OP_OR:
+  case NST_OP_NOT:
+  case NST_OP_NEG:
+  case NST_OP_POS:
+  case NST_OP_EQ:
+  case NST_OP_NE:
+  case NST_OP_LT:
+  case NST_OP_LE:
+  case NST_OP_GT:
+  case NST_OP_GE: return nst_poison();
   }
   if (!good) return nst_poison();
   nst_typed t = nst_typed_make(ck, kind, e->span, &a, &b, NULL);
@@ -349,13 +275,24 @@ static nst_typed check_binary(nst_scope *s, const nst_ast_expr *e) {
 
 static nst_expr_kind comparison(nst_op op) {
   switch (op) {
-    case NST_OP_EQ: return NST_X_EQ;
-    case NST_OP_NE: return NST_X_NE;
-    case NST_OP_LT: return NST_X_LT;
-    case NST_OP_LE: return NST_X_LE;
-    case NST_OP_GT: return NST_X_GT;
-    case NST_OP_GE: case NST_OP_ADD: case NST_OP_SUB: case NST_OP_MUL: case NST_OP_DIV: case NST_OP_FLOORDIV: case NST_OP_MOD:
-    case NST_OP_POW: case NST_OP_AND: case NST_OP_OR: case NST_OP_NOT: case NST_OP_NEG: case NST_OP_POS: return NST_X_GE;
+  case NST_OP_EQ: return NST_X_EQ;
+  case NST_OP_NE: return NST_X_NE;
+  case NST_OP_LT: return NST_X_LT;
+  case NST_OP_LE: return NST_X_LE;
+  case NST_OP_GT: return NST_X_GT;
+  case NST_OP_GE:
+  case NST_OP_ADD:
+  case NST_OP_SUB:
+  case NST_OP_MUL:
+  case NST_OP_DIV:
+  case NST_OP_FLOORDIV:
+  case NST_OP_MOD:
+  case NST_OP_POW:
+  case NST_OP_AND:
+  case NST_OP_OR:
+  case NST_OP_NOT:
+  case NST_OP_NEG:
+  case NST_OP_POS: return NST_X_GE;
   }
   return NST_X_GE;
 }
@@ -384,8 +321,10 @@ static nst_typed check_compare(nst_scope *s, const nst_ast_expr *e) {
     nst_typed right = nst_check_expr(s, l->operand);
     nst_typed one = compare_two(s, &left, left_e, l->op, &right, l->operand);
     poisoned = poisoned || !one.x;
-    if (!poisoned && all.x) all = nst_typed_make(s->ck, NST_X_AND, nst_span_join(e->a->span, l->operand->span), &all, &one, NULL);
-    else if (!poisoned) all = one;
+    if (!poisoned && all.x)
+      all = nst_typed_make(s->ck, NST_X_AND, nst_span_join(e->a->span, l->operand->span), &all, &one, NULL);
+    else if (!poisoned)
+      all = one;
     poisoned = poisoned || !all.x;
     left = right;
     left_e = l->operand;
@@ -401,7 +340,8 @@ static nst_typed check_if(nst_scope *s, const nst_ast_expr *e) {
   nst_unit unit = NST_UNIT_NONE;
   bool soft = false;
   if (b.truth != c.truth) {
-    nst_diag *m = nst_diag_add(s->ck->diags, NST_D_NOT_NUMBER, e->c->span, "one side of this `if` is a number, the other a condition");
+    nst_diag *m = nst_diag_add(s->ck->diags, NST_D_NOT_NUMBER, e->c->span,
+                               "one side of this `if` is a number, the other a condition");
     nst_diag_label(s->ck->diags, m, e->b->span, b.truth ? "a condition" : "a number");
     nst_diag_label(s->ck->diags, m, e->c->span, c.truth ? "a condition" : "a number");
     return nst_poison();
@@ -421,7 +361,8 @@ static nst_typed check_sum(nst_scope *s, const nst_ast_expr *e) {
   nst_typed body = nst_check_expr(s, e->a);
   s->sums = var.outer;
   bool good = want_number(s, &lo, e->b) && nst_check_unit(s, &lo, e->b->span, e->b, NST_UNIT_NONE, "a bound of a sum");
-  good = want_number(s, &hi, e->c) && nst_check_unit(s, &hi, e->c->span, e->c, NST_UNIT_NONE, "a bound of a sum") && good;
+  good =
+    want_number(s, &hi, e->c) && nst_check_unit(s, &hi, e->c->span, e->c, NST_UNIT_NONE, "a bound of a sum") && good;
   if (!want_number(s, &body, e->a) || !good) return nst_poison();
   nst_typed t = nst_typed_make(s->ck, NST_X_SUM, e->span, &body, &lo, &hi);
   t.unit = body.unit;
@@ -455,19 +396,19 @@ static nst_typed check_number(nst_scope *s, const nst_ast_expr *e) {
 nst_typed nst_check_expr(nst_scope *s, const nst_ast_expr *e) {
   if (!e) return nst_poison();
   switch (e->kind) {
-    case NST_AST_NUMBER: return check_number(s, e);
-    case NST_AST_QUANTITY: return check_quantity(s, e);
-    case NST_AST_BOOL: return nst_typed_leaf(s->ck, NST_X_BOOL, e->span, e->truth);
-    case NST_AST_NAME: return check_name(s, e);
-    case NST_AST_MEMBER: return check_member(s, e);
-    case NST_AST_CALL: return nst_check_call(s, e);
-    case NST_AST_UNARY: return check_unary(s, e);
-    case NST_AST_BINARY: return check_binary(s, e);
-    case NST_AST_COMPARE: return check_compare(s, e);
-    case NST_AST_IF: return check_if(s, e);
-    case NST_AST_SUM: return check_sum(s, e);
-    case NST_AST_PAREN: return nst_check_expr(s, e->a);
-    case NST_AST_ACCESS: break;
+  case NST_AST_NUMBER: return check_number(s, e);
+  case NST_AST_QUANTITY: return check_quantity(s, e);
+  case NST_AST_BOOL: return nst_typed_leaf(s->ck, NST_X_BOOL, e->span, e->truth);
+  case NST_AST_NAME: return check_name(s, e);
+  case NST_AST_MEMBER: return check_member(s, e);
+  case NST_AST_CALL: return nst_check_call(s, e);
+  case NST_AST_UNARY: return check_unary(s, e);
+  case NST_AST_BINARY: return check_binary(s, e);
+  case NST_AST_COMPARE: return check_compare(s, e);
+  case NST_AST_IF: return check_if(s, e);
+  case NST_AST_SUM: return check_sum(s, e);
+  case NST_AST_PAREN: return nst_check_expr(s, e->a);
+  case NST_AST_ACCESS: break;
   }
   nst_diag *m = nst_diag_add(s->ck->diags, NST_D_WRONG_KIND, e->span, "an element of a tensor has no value here");
   nst_diag_help(s->ck->diags, m, "tensors are only read in the statements of a workload");

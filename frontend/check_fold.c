@@ -36,9 +36,7 @@ static void inherit_failure(nst_typed *t, const nst_typed *operand) {
   t->fail_at = operand->fail_at;
 }
 
-static bool is_condition(nst_expr_kind kind) {
-  return (kind >= NST_X_EQ && kind <= NST_X_NOT) || kind == NST_X_BOOL;
-}
+static bool is_condition(nst_expr_kind kind) { return (kind >= NST_X_EQ && kind <= NST_X_NOT) || kind == NST_X_BOOL; }
 
 /* Evaluates a constant; a double stays as it is. */
 static void fold(nst_checker *ck, nst_typed *t) {
@@ -64,7 +62,8 @@ nst_typed nst_typed_make(nst_checker *ck, nst_expr_kind kind, nst_span span, con
     return a->x->truth == (kind == NST_X_AND) ? *b : *a;
   }
   nst_expr *x = NST_NEW(ck->arena, nst_expr);
-  *x = (nst_expr){.kind = kind, .span = span, .level = -1, .tensor = -1, .a = a->x, .b = b ? b->x : NULL, .c = c ? c->x : NULL};
+  *x = (nst_expr){
+    .kind = kind, .span = span, .level = -1, .tensor = -1, .a = a->x, .b = b ? b->x : NULL, .c = c ? c->x : NULL};
   nst_typed t = {.x = x, .constant = a->constant, .open = a->open, .weight = a->weight + 1};
   t.truth = kind == NST_X_IF ? b->truth : is_condition(kind);
   if (kind == NST_X_SUM && t.open > 0) t.open--;
@@ -82,8 +81,10 @@ nst_typed nst_typed_make(nst_checker *ck, nst_expr_kind kind, nst_span span, con
   }
   if (t.weight > WEIGHT_MAX) {
     nst_diag *m = nst_diag_add(ck->diags, NST_D_EXPR_TOO_LARGE, span, "this expression is too large");
-    nst_diag_help(ck->diags, m, "an expression has at most %d operations, those of the constants in it included; name parts of it with `let`",
-                  WEIGHT_MAX);
+    nst_diag_help(
+      ck->diags, m,
+      "an expression has at most %d operations, those of the constants in it included; name parts of it with `let`",
+      WEIGHT_MAX);
     return nst_poison();
   }
   if (t.constant && t.open == 0 && t.fail == NST_EVAL_OK) fold(ck, &t);
@@ -111,7 +112,11 @@ bool nst_expr_same(const nst_expr *a, const nst_expr *b) {
 
 /* ---- copies with parameters replaced ---- */
 
-typedef struct { nst_checker *ck; int base; const nst_expr *const *with; } replacement;
+typedef struct {
+  nst_checker *ck;
+  int base;
+  const nst_expr *const *with;
+} replacement;
 
 static const nst_expr *replaced(const replacement *r, const nst_expr *e) {
   if (!e) return NULL;
@@ -153,7 +158,8 @@ bool nst_check_integer(nst_checker *ck, const nst_expr *e, const char *what) {
   int64_t v;
   if (!nst_expr_is_const(e) || nst_rat_to_i64(&v, e->value)) return true;
   if (!nst_rat_is_int(e->value)) {
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_NOT_INTEGER, e->span, "%s must be an integer, not %s", what, shown(ck, e->value));
+    nst_diag *m =
+      nst_diag_add(ck->diags, NST_D_NOT_INTEGER, e->span, "%s must be an integer, not %s", what, shown(ck, e->value));
     nst_diag_help(ck->diags, m, "`//` divides and rounds down, `ceildiv` rounds up");
   } else {
     nst_diag_add(ck->diags, NST_D_INTEGER_TOO_LARGE, e->span, "%s is past 2^63-1", what);

@@ -33,13 +33,17 @@ static bool check_level(nst_scope *s, nst_fe_hardware *h, const nst_ast_hitem *i
     return false;
   }
   if (h->ir.nlevels >= NST_MAX_LEVELS) {
-    if (!h->incomplete) nst_diag_add(ck->diags, NST_D_TOO_MANY, item->id.span, "hardware has at most %d levels", NST_MAX_LEVELS);
+    if (!h->incomplete)
+      nst_diag_add(ck->diags, NST_D_TOO_MANY, item->id.span, "hardware has at most %d levels", NST_MAX_LEVELS);
     h->incomplete = true;
     return false;
   }
   nst_symbol *sym = nst_symtab_declare(ck->arena, ck->diags, &h->levels, item->id.name, item->id.span, "a level");
-  nst_ir_level level = {.name = item->id.name, .span = item->id.span, .overlap = true, .multicast = true, .reduce = true};
-  level.kind = item->kind == NST_HITEM_MEMORY ? NST_LEVEL_MEMORY : item->kind == NST_HITEM_ARRAY ? NST_LEVEL_ARRAY : NST_LEVEL_COMPUTE;
+  nst_ir_level level = {
+    .name = item->id.name, .span = item->id.span, .overlap = true, .multicast = true, .reduce = true};
+  level.kind = item->kind == NST_HITEM_MEMORY  ? NST_LEVEL_MEMORY
+               : item->kind == NST_HITEM_ARRAY ? NST_LEVEL_ARRAY
+                                               : NST_LEVEL_COMPUTE;
   bool ok = level.kind != NST_LEVEL_ARRAY || check_axes(s, item, &level);
   nst_fe_holds holds = {0};
   ok = nst_check_attrs(s, item->attrs, &level, &holds, h->ir.clock, has_clock) && ok;
@@ -54,7 +58,8 @@ nst_fe_hardware *nst_check_hardware(nst_checker *ck, nst_module *m, const nst_as
   nst_fe_hardware *h = NST_NEW(ck->arena, nst_fe_hardware);
   *h = (nst_fe_hardware){.decl = decl, .module = m, .incomplete = nst_has_syntax_error(ck, decl->span)};
   nst_check_params(ck, m, decl->params, false, false, &h->params);
-  nst_scope scope = {.ck = ck, .frames = {&h->params.names}, .nframes = 1, .module = m, .what = "hardware", .incomplete = h->incomplete};
+  nst_scope scope = {
+    .ck = ck, .frames = {&h->params.names}, .nframes = 1, .module = m, .what = "hardware", .incomplete = h->incomplete};
   int n = 0, memories = 0, computes = 0;
   for (const nst_ast_hitem *i = decl->hardware; i; i = i->next) n++;
   if (n > NST_MAX_LEVELS) n = NST_MAX_LEVELS;
@@ -72,12 +77,14 @@ nst_fe_hardware *nst_check_hardware(nst_checker *ck, nst_module *m, const nst_as
     h->ok = check_level(&scope, h, i, has_clock) && h->ok;
   }
   if (!h->incomplete && !memories) {
-    nst_diag *d = nst_diag_add(ck->diags, NST_D_NO_MEMORY, decl->id.span, "the hardware `%s` has no memory", decl->id.name);
+    nst_diag *d =
+      nst_diag_add(ck->diags, NST_D_NO_MEMORY, decl->id.span, "the hardware `%s` has no memory", decl->id.name);
     nst_diag_help(ck->diags, d, "add at least an outermost one, as in `memory DRAM`");
     h->ok = false;
   }
   if (!h->incomplete && !computes) {
-    nst_diag *d = nst_diag_add(ck->diags, NST_D_NO_COMPUTE, decl->id.span, "the hardware `%s` has no compute unit", decl->id.name);
+    nst_diag *d =
+      nst_diag_add(ck->diags, NST_D_NO_COMPUTE, decl->id.span, "the hardware `%s` has no compute unit", decl->id.name);
     nst_diag_help(ck->diags, d, "add one as its innermost level, as in `compute MAC`");
     h->ok = false;
   }
@@ -86,7 +93,8 @@ nst_fe_hardware *nst_check_hardware(nst_checker *ck, nst_module *m, const nst_as
   for (int l = 0; h->ok && l < h->ir.nlevels; l++)
     for (int a = 0; a < h->ir.levels[l].naxes; a++)
       h->ok = nst_defaults_check(&defaults, h->ir.levels[l].axes[a].size, 1, (nst_span){0},
-                                 nst_arena_printf(ck->arena, "the size of axis `%s`", h->ir.levels[l].axes[a].name)) && h->ok;
+                                 nst_arena_printf(ck->arena, "the size of axis `%s`", h->ir.levels[l].axes[a].name)) &&
+              h->ok;
   h->ok = h->ok && !h->incomplete;
   return h;
 }
@@ -99,8 +107,9 @@ void nst_instantiate_hardware(nst_checker *ck, const nst_fe_hardware *h, int bas
   for (int i = 0; i < out->nlevels; i++) {
     nst_ir_level *l = &out->levels[i];
     *l = h->ir.levels[i];
-    const nst_expr **fields[] = {&l->capacity, &l->bandwidth, &l->read_bandwidth, &l->write_bandwidth, &l->read_energy,
-                                 &l->write_energy, &l->leakage, &l->area, &l->energy, &l->rate};
+    const nst_expr **fields[] = {&l->capacity,    &l->bandwidth,    &l->read_bandwidth, &l->write_bandwidth,
+                                 &l->read_energy, &l->write_energy, &l->leakage,        &l->area,
+                                 &l->energy,      &l->rate};
     for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) *fields[f] = nst_expr_rebase(ck, *fields[f], base);
     l->axes = NST_NEW_ARRAY(ck->arena, l->naxes, nst_ir_axis);
     for (int a = 0; a < l->naxes; a++) {

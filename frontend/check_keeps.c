@@ -17,12 +17,12 @@
 typedef struct {
   nst_fe_nest *n;
   int ntensors;
-  int *share;               /* [ntensors] the seq that shares an intermediate, -1 */
-  int *named;               /* [ntensors] innermost keep that names it above that seq, -1 */
-  int *takers[2];           /* [ntensors] the innermost two `all` above that seq that may hold it, -1 */
-  int *holder;              /* [nlevels * ntensors] id + 1 of the keep above the node at hand */
-  NST_VEC(int) open;        /* nodes around the one at hand */
-  NST_VEC(int) undo;        /* slots of holder, with the node that set each */
+  int *share;        /* [ntensors] the seq that shares an intermediate, -1 */
+  int *named;        /* [ntensors] innermost keep that names it above that seq, -1 */
+  int *takers[2];    /* [ntensors] the innermost two `all` above that seq that may hold it, -1 */
+  int *holder;       /* [nlevels * ntensors] id + 1 of the keep above the node at hand */
+  NST_VEC(int) open; /* nodes around the one at hand */
+  NST_VEC(int) undo; /* slots of holder, with the node that set each */
   NST_VEC(int) undo_node;
 } keeps;
 
@@ -79,8 +79,10 @@ static bool above_part(const nst_fe_nest *n, const nst_fe_node *node, int t) {
   bool producer = false, consumer = false;
   for (int i = 0; i < node->nstmts; i++) {
     int s = node->stmts[i];
-    if (n->writer[t] == s) producer = true;
-    else consumer = consumer || nst_fe_uses(&n->w->ir.stmts[s], t);
+    if (n->writer[t] == s)
+      producer = true;
+    else
+      consumer = consumer || nst_fe_uses(&n->w->ir.stmts[s], t);
   }
   return producer && consumer;
 }
@@ -117,9 +119,11 @@ static void resolve_all(keeps *k, int id) {
   if (ir->ntensors || ir->ndormant) return;
   n->broken = true;
   if (n->keeps_incomplete || n->w->incomplete || node->nstmts == 0) return;
-  nst_diag *m = nst_diag_add(n->ck->diags, NST_D_KEEP_NOTHING, node->item->span, "nothing is left that this `keep all` could keep in `%s`",
-                             n->h->ir.levels[ir->level].name);
-  if (n->h->holds[ir->level].items) nst_diag_label(n->ck->diags, m, n->h->holds[ir->level].span, "the level holds only these");
+  nst_diag *m =
+    nst_diag_add(n->ck->diags, NST_D_KEEP_NOTHING, node->item->span,
+                 "nothing is left that this `keep all` could keep in `%s`", n->h->ir.levels[ir->level].name);
+  if (n->h->holds[ir->level].items)
+    nst_diag_label(n->ck->diags, m, n->h->holds[ir->level].span, "the level holds only these");
   nst_diag_help(n->ck->diags, m, "what a keep further out holds in this level is not taken again; remove this line");
 }
 
@@ -133,7 +137,8 @@ static void say_twice(keeps *k, int id, int before, int index, bool branch) {
     if (first->ir->tensors[i] == node->ir->tensors[index]) at = first->spans[i];
   nst_diag *m;
   if (branch) {
-    m = nst_diag_add(n->ck->diags, NST_D_BRANCH_DUPLICATE, node->spans[index], "`%s` is kept in `%s` above the `seq` already, for all branches", tensor, level);
+    m = nst_diag_add(n->ck->diags, NST_D_BRANCH_DUPLICATE, node->spans[index],
+                     "`%s` is kept in `%s` above the `seq` already, for all branches", tensor, level);
     nst_diag_help(n->ck->diags, m, "remove it from one of the two; with `keep?` above, a sweep chooses between them");
   } else {
     m = nst_diag_add(n->ck->diags, NST_D_KEPT_TWICE, node->spans[index], "`%s` is kept in `%s` twice", tensor, level);
@@ -191,8 +196,10 @@ void nst_resolve_keeps(nst_fe_nest *n) {
   for (int id = 0; id < (int)n->nodes.len; id++) {
     leave(&k, id);
     if (n->nodes.items[id].ir->kind == NST_NODE_KEEP) {
-      if (n->nodes.items[id].all) resolve_all(&k, id);
-      else resolve_named(&k, id);
+      if (n->nodes.items[id].all)
+        resolve_all(&k, id);
+      else
+        resolve_named(&k, id);
     }
     *nst_vec_push(arena, &k.open) = id;
   }

@@ -7,9 +7,10 @@
 
 typedef struct {
   nst_fe_nest *n;
-  int *path; int len;       /* node ids from the root to the compute */
-  int *last;                /* [ntensors] innermost keep so far, -1 */
-  bool *missing;            /* [ntensors] it has been said that it is kept nowhere */
+  int *path;
+  int len;       /* node ids from the root to the compute */
+  int *last;     /* [ntensors] innermost keep so far, -1 */
+  bool *missing; /* [ntensors] it has been said that it is kept nowhere */
 } walk;
 
 static const char *level_name(const nst_fe_nest *n, int level) { return n->h->ir.levels[level].name; }
@@ -28,14 +29,17 @@ static void check_par(walk *w, int id, int outer_par, int deepest) {
   if (node->faulty) return;
   if (outer_par >= 0 && n->nodes.items[outer_par].ir->level > node->ir->level) {
     const char *outer = level_name(n, node->ir->level), *inner = level_name(n, n->nodes.items[outer_par].ir->level);
-    nst_diag *m = fault(n, id, NST_D_PAR_ORDER, nst_arena_printf(n->ck->arena, "`%s` is outside `%s`, so its `par` comes first", outer, inner));
+    nst_diag *m = fault(n, id, NST_D_PAR_ORDER,
+                        nst_arena_printf(n->ck->arena, "`%s` is outside `%s`, so its `par` comes first", outer, inner));
     nst_diag_label(n->ck->diags, m, place(&n->nodes.items[outer_par]), "the `par` on `%s`", inner);
     nst_diag_help(n->ck->diags, m, "move this line above the other");
   }
   if (deepest >= 0 && !n->nodes.items[deepest].faulty && n->nodes.items[deepest].ir->level > node->ir->level) {
     const char *memory = level_name(n, n->nodes.items[deepest].ir->level), *array = level_name(n, node->ir->level);
-    nst_diag *m = fault(n, deepest, NST_D_KEEP_BEFORE_PAR,
-                        nst_arena_printf(n->ck->arena, "`%s` is inside `%s`, so a keep in it comes after every `par` on `%s`", memory, array, array));
+    nst_diag *m =
+      fault(n, deepest, NST_D_KEEP_BEFORE_PAR,
+            nst_arena_printf(n->ck->arena, "`%s` is inside `%s`, so a keep in it comes after every `par` on `%s`",
+                             memory, array, array));
     nst_diag_label(n->ck->diags, m, place(node), "this `par` comes later");
     nst_diag_help(n->ck->diags, m, "move the keep below the `par`");
   }
@@ -49,20 +53,27 @@ static void check_keep(walk *w, int id, int inner_par) {
     int t = ir->tensors[i], before = w->last[t];
     if (before >= 0 && n->nodes.items[before].ir->level > ir->level && !node->faulty) {
       const char *outer = level_name(n, ir->level), *inner = level_name(n, n->nodes.items[before].ir->level);
-      nst_diag *m = nst_diag_add(n->ck->diags, NST_D_KEEP_ORDER, node->spans[i], "`%s` is kept in `%s` before `%s`, which is further out",
-                                 n->w->ir.tensors[t].name, inner, outer);
+      nst_diag *m =
+        nst_diag_add(n->ck->diags, NST_D_KEEP_ORDER, node->spans[i],
+                     "`%s` is kept in `%s` before `%s`, which is further out", n->w->ir.tensors[t].name, inner, outer);
       nst_diag_label(n->ck->diags, m, place(&n->nodes.items[before]), "kept in `%s` here", inner);
-      nst_diag_help(n->ck->diags, m, "keeps of a tensor go from the outermost level to the innermost: move the keep in `%s` above the one in `%s`",
-                    outer, inner);
+      nst_diag_help(
+        n->ck->diags, m,
+        "keeps of a tensor go from the outermost level to the innermost: move the keep in `%s` above the one in `%s`",
+        outer, inner);
       n->broken = node->faulty = true;
       n->nodes.items[before].faulty = true;
     }
     w->last[t] = id;
   }
-  if (node->faulty || inner_par < 0 || n->nodes.items[inner_par].ir->level < ir->level || (!ir->ntensors && !ir->ndormant)) return;
+  if (node->faulty || inner_par < 0 || n->nodes.items[inner_par].ir->level < ir->level ||
+      (!ir->ntensors && !ir->ndormant))
+    return;
   const char *memory = level_name(n, ir->level), *array = level_name(n, n->nodes.items[inner_par].ir->level);
-  nst_diag *m = fault(n, id, NST_D_KEEP_AFTER_PAR,
-                      nst_arena_printf(n->ck->arena, "`%s` is outside `%s`, so a keep in it comes before every `par` on `%s`", memory, array, array));
+  nst_diag *m =
+    fault(n, id, NST_D_KEEP_AFTER_PAR,
+          nst_arena_printf(n->ck->arena, "`%s` is outside `%s`, so a keep in it comes before every `par` on `%s`",
+                           memory, array, array));
   nst_diag_label(n->ck->diags, m, place(&n->nodes.items[inner_par]), "this `par` comes earlier");
   nst_diag_help(n->ck->diags, m, "move the keep above the `par`");
 }
@@ -75,7 +86,9 @@ static void check_compute(walk *w, int id, int inner_par, int deepest) {
   if (deepest >= 0 && n->nodes.items[deepest].ir->level > unit) beyond = deepest;
   if (unit < 0 || beyond < 0 || node->faulty) return;
   const char *inner = level_name(n, n->nodes.items[beyond].ir->level);
-  nst_diag *m = fault(n, id, NST_D_COMPUTE_OUTSIDE, nst_arena_printf(n->ck->arena, "`%s` stands outside `%s`, which this nest uses", level_name(n, unit), inner));
+  nst_diag *m =
+    fault(n, id, NST_D_COMPUTE_OUTSIDE,
+          nst_arena_printf(n->ck->arena, "`%s` stands outside `%s`, which this nest uses", level_name(n, unit), inner));
   nst_diag_label(n->ck->diags, m, place(&n->nodes.items[beyond]), "`%s` is used here", inner);
   nst_diag_help(n->ck->diags, m, "a compute unit works with the levels that the hardware declares before it");
 }
@@ -84,7 +97,9 @@ static void check_compute(walk *w, int id, int inner_par, int deepest) {
 static const nst_fe_node *outermost_keep(const walk *w) {
   for (int i = 0; i < w->len; i++) {
     const nst_fe_node *node = &w->n->nodes.items[w->path[i]];
-    if (node->ir->kind == NST_NODE_KEEP && node->ir->level == w->n->outermost && node->item && !node->all && node->ir->ntensors) return node;
+    if (node->ir->kind == NST_NODE_KEEP && node->ir->level == w->n->outermost && node->item && !node->all &&
+        node->ir->ntensors)
+      return node;
   }
   return NULL;
 }
@@ -117,17 +132,22 @@ static void check_all_kept(walk *w, int stmt) {
     plain = nst_arena_printf(arena, "%s%s%s", plain, count ? ", " : "", ir->tensors[t].name);
     if (!count++) first = t;
   }
-  if (!count || n->keeps_incomplete || n->w->incomplete || n->h->incomplete || nst_has_syntax_error(n->ck, n->m->decl->span)) return;
-  nst_diag *m = nst_diag_add(n->ck->diags, NST_D_KEPT_NOWHERE, n->place[stmt], "%s %s kept nowhere%s", names, count == 1 ? "is" : "are",
-                             elsewhere ? nst_arena_printf(arena, " on the way to `%s`", nst_fe_stmt_name(n, stmt)) : "");
+  if (!count || n->keeps_incomplete || n->w->incomplete || n->h->incomplete ||
+      nst_has_syntax_error(n->ck, n->m->decl->span))
+    return;
+  nst_diag *m = nst_diag_add(
+    n->ck->diags, NST_D_KEPT_NOWHERE, n->place[stmt], "%s %s kept nowhere%s", names, count == 1 ? "is" : "are",
+    elsewhere ? nst_arena_printf(arena, " on the way to `%s`", nst_fe_stmt_name(n, stmt)) : "");
   nst_diag_label(n->ck->diags, m, ir->tensors[first].span, "declared here");
   if (ir->tensors[first].role == NST_ROLE_INTERMEDIATE) {
-    nst_diag_help(n->ck->diags, m, "keep it above the `seq` on chip (fused), or in `%s` (unfused)", n->outermost >= 0 ? level_name(n, n->outermost) : "the outermost memory");
+    nst_diag_help(n->ck->diags, m, "keep it above the `seq` on chip (fused), or in `%s` (unfused)",
+                  n->outermost >= 0 ? level_name(n, n->outermost) : "the outermost memory");
     return;
   }
   const nst_fe_node *keep = outermost_keep(w);
   if (!keep) {
-    nst_diag_help(n->ck->diags, m, "begin with `keep %s in %s`", plain, n->outermost >= 0 ? level_name(n, n->outermost) : "the outermost memory");
+    nst_diag_help(n->ck->diags, m, "begin with `keep %s in %s`", plain,
+                  n->outermost >= 0 ? level_name(n, n->outermost) : "the outermost memory");
     return;
   }
   nst_span after = keep->spans[keep->ir->ntensors - 1];
@@ -146,7 +166,8 @@ static void check_path(walk *w, int stmt) {
       if (par < 0 || n->nodes.items[par].ir->level < ir->level) par = id;
     } else if (ir->kind == NST_NODE_KEEP) {
       check_keep(w, id, par);
-      if ((ir->ntensors || ir->ndormant) && (deepest < 0 || n->nodes.items[deepest].ir->level < ir->level)) deepest = id;
+      if ((ir->ntensors || ir->ndormant) && (deepest < 0 || n->nodes.items[deepest].ir->level < ir->level))
+        deepest = id;
     } else if (ir->kind == NST_NODE_COMPUTE) {
       check_compute(w, id, par, deepest);
     }

@@ -7,8 +7,15 @@
  * same sum exactly when their terms and offsets are. */
 #include "frontend/check.h"
 
-typedef struct { int dim; nst_typed coef; } term;
-typedef struct { NST_VEC(term) terms; nst_typed offset; bool ok; } affine;
+typedef struct {
+  int dim;
+  nst_typed coef;
+} term;
+typedef struct {
+  NST_VEC(term) terms;
+  nst_typed offset;
+  bool ok;
+} affine;
 
 static affine wrong(void) { return (affine){.ok = false}; }
 
@@ -63,13 +70,16 @@ static affine of_name(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met) {
   const nst_symbol *sym = nst_symtab_find(s->dims, e->id.name);
   if (!sym) {
     if (sees(s, e->id.name) || s->incomplete) return of_value(s, e);
-    nst_diag *m = nst_diag_add(s->ck->diags, NST_D_UNKNOWN_DIMENSION, e->span, "there is no dimension `%s`", e->id.name);
+    nst_diag *m =
+      nst_diag_add(s->ck->diags, NST_D_UNKNOWN_DIMENSION, e->span, "there is no dimension `%s`", e->id.name);
     nst_candidates c = {0};
     nst_candidates_add(s->ck->arena, &c, s->dims);
     for (int i = 0; i < s->nframes; i++) nst_candidates_add(s->ck->arena, &c, s->frames[i]);
     if (!nst_suggest(s->ck->diags, m, e->span, e->id.name, &c)) {
-      if (s->dims->len) nst_help_known(s->ck->arena, s->ck->diags, m, "dimensions", s->dims);
-      else nst_diag_help(s->ck->diags, m, "declare it: `dim %s = …`", e->id.name);
+      if (s->dims->len)
+        nst_help_known(s->ck->arena, s->ck->diags, m, "dimensions", s->dims);
+      else
+        nst_diag_help(s->ck->diags, m, "declare it: `dim %s = …`", e->id.name);
     }
     return wrong();
   }
@@ -92,7 +102,8 @@ static affine add(nst_scope *s, nst_expr_kind kind, nst_span span, affine a, con
     size_t j = 0;
     while (j < a.terms.len && a.terms.items[j].dim != t->dim) j++;
     if (j == a.terms.len) {
-      nst_typed coef = kind == NST_X_SUB ? nst_typed_make(s->ck, NST_X_NEG, t->coef.x->span, &t->coef, NULL, NULL) : t->coef;
+      nst_typed coef =
+        kind == NST_X_SUB ? nst_typed_make(s->ck, NST_X_NEG, t->coef.x->span, &t->coef, NULL, NULL) : t->coef;
       *nst_vec_push(s->ck->arena, &a.terms) = (term){t->dim, coef};
     } else {
       a.terms.items[j].coef = nst_typed_make(s->ck, kind, span, &a.terms.items[j].coef, &t->coef, NULL);
@@ -107,8 +118,10 @@ static affine add(nst_scope *s, nst_expr_kind kind, nst_span span, affine a, con
 
 static affine scale(nst_scope *s, nst_span span, affine a, const nst_typed *by) {
   for (size_t i = 0; i < a.terms.len; i++) {
-    a.terms.items[i].coef = nst_typed_make(s->ck, NST_X_MUL, span, &a.terms.items[i].coef, by, NULL);
-    if (!a.terms.items[i].coef.x) return wrong();
+    nst_typed *coef = &a.terms.items[i].coef;
+    bool one = nst_expr_is_const(coef->x) && nst_rat_cmp(coef->x->value, nst_rat_int(1)) == 0;
+    *coef = one ? *by : nst_typed_make(s->ck, NST_X_MUL, span, coef, by, NULL);
+    if (!coef->x) return wrong();
   }
   if (a.offset.x) a.offset = nst_typed_make(s->ck, NST_X_MUL, span, &a.offset, by, NULL);
   return a;
@@ -122,25 +135,35 @@ static affine of_binary(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met) {
   bool dims = a.terms.len || b.terms.len;
   nst_expr_kind kind = NST_X_DIV;
   switch (e->op) {
-    case NST_OP_ADD: return add(s, NST_X_ADD, e->span, a, &b);
-    case NST_OP_SUB: return add(s, NST_X_SUB, e->span, a, &b);
-    case NST_OP_MUL:
-      if (!b.terms.len) return b.offset.x ? scale(s, e->span, a, &b.offset) : wrong();
-      if (!a.terms.len) return a.offset.x ? scale(s, e->span, b, &a.offset) : wrong();
-      return say_not_affine(s, e, "a product of dimensions is not affine", NULL);
-    case NST_OP_DIV: case NST_OP_FLOORDIV: case NST_OP_MOD:
-      if (dims)
-        return say_not_affine(s, e, "a dimension that is divided is not affine",
-                              "declare two dimensions instead, as in `dim po = …, pi = …`, and index with `T*po + pi`");
-      kind = e->op == NST_OP_DIV ? NST_X_DIV : e->op == NST_OP_FLOORDIV ? NST_X_FLOORDIV : NST_X_MOD;
-      break;
-    case NST_OP_POW:
-      if (dims) return say_not_affine(s, e, "a power of a dimension is not affine", NULL);
-      kind = NST_X_POW;
-      break;
-    case NST_OP_AND: case NST_OP_OR: case NST_OP_NOT: case NST_OP_NEG: case NST_OP_POS: case NST_OP_EQ: case NST_OP_NE:
-    case NST_OP_LT: case NST_OP_LE: case NST_OP_GT: case NST_OP_GE:
-      return say_not_affine(s, e, "a condition cannot be an index", NULL);
+  case NST_OP_ADD: return add(s, NST_X_ADD, e->span, a, &b);
+  case NST_OP_SUB: return add(s, NST_X_SUB, e->span, a, &b);
+  case NST_OP_MUL:
+    if (!b.terms.len) return b.offset.x ? scale(s, e->span, a, &b.offset) : wrong();
+    if (!a.terms.len) return a.offset.x ? scale(s, e->span, b, &a.offset) : wrong();
+    return say_not_affine(s, e, "a product of dimensions is not affine", NULL);
+  case NST_OP_DIV:
+  case NST_OP_FLOORDIV:
+  case NST_OP_MOD:
+    if (dims)
+      return say_not_affine(s, e, "a dimension that is divided is not affine",
+                            "declare two dimensions instead, as in `dim po = …, pi = …`, and index with `T*po + pi`");
+    kind = e->op == NST_OP_DIV ? NST_X_DIV : e->op == NST_OP_FLOORDIV ? NST_X_FLOORDIV : NST_X_MOD;
+    break;
+  case NST_OP_POW:
+    if (dims) return say_not_affine(s, e, "a power of a dimension is not affine", NULL);
+    kind = NST_X_POW;
+    break;
+  case NST_OP_AND:
+  case NST_OP_OR:
+  case NST_OP_NOT:
+  case NST_OP_NEG:
+  case NST_OP_POS:
+  case NST_OP_EQ:
+  case NST_OP_NE:
+  case NST_OP_LT:
+  case NST_OP_LE:
+  case NST_OP_GT:
+  case NST_OP_GE: return say_not_affine(s, e, "a condition cannot be an index", NULL);
   }
   a.offset = nst_typed_make(s->ck, kind, e->span, &a.offset, &b.offset, NULL);
   a.ok = a.offset.x != NULL;
@@ -150,22 +173,31 @@ static affine of_binary(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met) {
 static affine take_apart(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met) {
   if (!e) return wrong();
   switch (e->kind) {
-    case NST_AST_PAREN: return take_apart(s, e->a, met);
-    case NST_AST_NAME: return of_name(s, e, met);
-    case NST_AST_BINARY: return of_binary(s, e, met);
-    case NST_AST_UNARY: {
-      affine a = take_apart(s, e->a, met);
-      if (e->op == NST_OP_POS || !a.ok) return a;
-      if (e->op == NST_OP_NOT) return say_not_affine(s, e, "a condition cannot be an index", NULL);
-      affine zero = {.ok = true};
-      return add(s, NST_X_SUB, e->span, zero, &a);
-    }
-    case NST_AST_CALL: case NST_AST_COMPARE: case NST_AST_IF: case NST_AST_SUM: case NST_AST_ACCESS:
-      if (mark(s, e, met))
-        return say_not_affine(s, e, e->kind == NST_AST_ACCESS ? "an index that is read from a tensor is not affine"
-                                                              : "a dimension cannot be inside a function or a choice here", NULL);
-      return of_value(s, e);
-    case NST_AST_NUMBER: case NST_AST_QUANTITY: case NST_AST_BOOL: case NST_AST_MEMBER: return of_value(s, e);
+  case NST_AST_PAREN: return take_apart(s, e->a, met);
+  case NST_AST_NAME: return of_name(s, e, met);
+  case NST_AST_BINARY: return of_binary(s, e, met);
+  case NST_AST_UNARY: {
+    affine a = take_apart(s, e->a, met);
+    if (e->op == NST_OP_POS || !a.ok) return a;
+    if (e->op == NST_OP_NOT) return say_not_affine(s, e, "a condition cannot be an index", NULL);
+    affine zero = {.ok = true};
+    return add(s, NST_X_SUB, e->span, zero, &a);
+  }
+  case NST_AST_CALL:
+  case NST_AST_COMPARE:
+  case NST_AST_IF:
+  case NST_AST_SUM:
+  case NST_AST_ACCESS:
+    if (mark(s, e, met))
+      return say_not_affine(s, e,
+                            e->kind == NST_AST_ACCESS ? "an index that is read from a tensor is not affine"
+                                                      : "a dimension cannot be inside a function or a choice here",
+                            NULL);
+    return of_value(s, e);
+  case NST_AST_NUMBER:
+  case NST_AST_QUANTITY:
+  case NST_AST_BOOL:
+  case NST_AST_MEMBER: return of_value(s, e);
   }
   return wrong();
 }
@@ -190,12 +222,14 @@ bool nst_check_rank(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met, nst_i
   *out = (nst_ir_rank){.span = e->span, .terms = NST_NEW_ARRAY(s->ck->arena, a.terms.len, nst_ir_term)};
   for (size_t i = 0; i < a.terms.len; i++) {
     const term *t = &a.terms.items[i];
-    if (nst_report_failure(s->ck, &t->coef, e->span) || !nst_check_integer(s->ck, t->coef.x, "a coefficient")) return false;
+    if (nst_report_failure(s->ck, &t->coef, e->span) || !nst_check_integer(s->ck, t->coef.x, "a coefficient"))
+      return false;
     if (!is_zero(t->coef.x)) out->terms[out->nterms++] = (nst_ir_term){t->dim, t->coef.x};
   }
   sort_terms(out->terms, out->nterms);
   if (a.offset.x) {
-    if (nst_report_failure(s->ck, &a.offset, e->span) || !nst_check_integer(s->ck, a.offset.x, "an offset")) return false;
+    if (nst_report_failure(s->ck, &a.offset, e->span) || !nst_check_integer(s->ck, a.offset.x, "an offset"))
+      return false;
     if (!is_zero(a.offset.x)) out->offset = a.offset.x;
   }
   return true;

@@ -7,7 +7,7 @@
 typedef struct {
   nst_workload_check *c;
   nst_ir_stmt *stmt;
-  nst_dim_set met;                /* by this statement */
+  nst_dim_set met; /* by this statement */
   NST_VEC(nst_ir_access) in;
   nst_name output;
   bool ok;
@@ -20,7 +20,8 @@ static bool check_access(nst_workload_check *c, const nst_ast_expr *e, nst_dim_s
   *out = (nst_ir_access){.tensor = -1, .nranks = nranks, .span = e->span};
   out->ranks = NST_NEW_ARRAY(c->ck->arena, nranks, nst_ir_rank);
   int r = 0;
-  for (const nst_ast_arg *a = e->args; a; a = a->next, r++) ok = nst_check_rank(&c->scope, a->value, met, &out->ranks[r]) && ok;
+  for (const nst_ast_arg *a = e->args; a; a = a->next, r++)
+    ok = nst_check_rank(&c->scope, a->value, met, &out->ranks[r]) && ok;
   out->tensor = nst_workload_tensor(c, &e->id, nranks, e->span);
   return ok && out->tensor >= 0;
 }
@@ -36,11 +37,13 @@ static void read_access(reader *rd, const nst_ast_expr *e) {
   nst_workload_check *c = rd->c;
   nst_ir_access access;
   if (e->id.name && e->id.name == rd->output) {
-    nst_diag *m = nst_diag_add(c->ck->diags, NST_D_READS_OWN_OUTPUT, e->span, "the statement that writes `%s` also reads it", e->id.name);
+    nst_diag *m = nst_diag_add(c->ck->diags, NST_D_READS_OWN_OUTPUT, e->span,
+                               "the statement that writes `%s` also reads it", e->id.name);
     nst_diag_label(c->ck->diags, m, rd->stmt->out.span, "written here");
     nst_diag_help(c->ck->diags, m, "`+=` adds to what is there already; otherwise write another tensor");
     nst_dim_set *met = &rd->met;
-    for (const nst_ast_arg *a = e->args; a; a = a->next) (void)nst_check_rank(&c->scope, a->value, met, &(nst_ir_rank){0});
+    for (const nst_ast_arg *a = e->args; a; a = a->next)
+      (void)nst_check_rank(&c->scope, a->value, met, &(nst_ir_rank){0});
     rd->ok = false;
     return;
   }
@@ -65,22 +68,27 @@ static void read_name(reader *rd, const nst_ast_expr *e) {
     rd->met.in[dim->index] = true;
     return;
   }
-  if (nst_symtab_find(&c->w->params.names, e->id.name) || nst_module_const(c->ck, c->scope.module, NULL, e->id.name, e->span, &t)) return;
+  if (nst_symtab_find(&c->w->params.names, e->id.name) ||
+      nst_module_const(c->ck, c->scope.module, NULL, e->id.name, e->span, &t))
+    return;
   rd->ok = false;
   if (c->scope.incomplete) return;
   const nst_symbol *tensor = nst_symtab_find(&c->w->tensors, e->id.name);
   if (tensor) {
-    nst_diag *m = nst_diag_add(c->ck->diags, NST_D_WRONG_KIND, e->span, "the tensor `%s` needs its ranks here", e->id.name);
+    nst_diag *m =
+      nst_diag_add(c->ck->diags, NST_D_WRONG_KIND, e->span, "the tensor `%s` needs its ranks here", e->id.name);
     nst_diag_help(c->ck->diags, m, "write `%s[…]`, and `%s[]` for a scalar", e->id.name, e->id.name);
     return;
   }
-  nst_diag *m = nst_diag_add(c->ck->diags, NST_D_UNKNOWN_NAME, e->span, "`%s` is no dimension, parameter or constant", e->id.name);
+  nst_diag *m =
+    nst_diag_add(c->ck->diags, NST_D_UNKNOWN_NAME, e->span, "`%s` is no dimension, parameter or constant", e->id.name);
   nst_candidates cand = {0};
   nst_candidates_add(c->ck->arena, &cand, &c->w->dims);
   nst_candidates_add(c->ck->arena, &cand, &c->w->params.names);
   nst_candidates_module(c->ck, &cand, c->scope.module, NST_NS_CONST);
   if (!nst_suggest(c->ck->diags, m, e->span, e->id.name, &cand))
-    nst_diag_help(c->ck->diags, m, "a tensor is read with its ranks, as in `%s[m, k]`, a scalar as `%s[]`", e->id.name, e->id.name);
+    nst_diag_help(c->ck->diags, m, "a tensor is read with its ranks, as in `%s[m, k]`, a scalar as `%s[]`", e->id.name,
+                  e->id.name);
 }
 
 static void read_expr(reader *rd, const nst_ast_expr *e) {
@@ -101,7 +109,8 @@ static void read_expr(reader *rd, const nst_ast_expr *e) {
     return;
   }
   if (e->kind == NST_AST_SUM) {
-    nst_diag *m = nst_diag_add(rd->c->ck->diags, NST_D_STATEMENT_SUM, e->span, "a statement sums over dimensions, not with `sum`");
+    nst_diag *m =
+      nst_diag_add(rd->c->ck->diags, NST_D_STATEMENT_SUM, e->span, "a statement sums over dimensions, not with `sum`");
     nst_diag_help(rd->c->ck->diags, m, "declare `%s` as a dimension and write `+=`", e->id.name ? e->id.name : "i");
     rd->ok = false;
     return;
@@ -124,15 +133,18 @@ static const char *one_line(nst_checker *ck, nst_span span) {
     if (c == '#')
       while (i + 1 < span.end && src->text[i + 1] != '\n') i++;
     bool space = c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '#';
-    if (!space) out[n++] = c;
-    else if (n && out[n - 1] != ' ') out[n++] = ' ';
+    if (!space)
+      out[n++] = c;
+    else if (n && out[n - 1] != ' ')
+      out[n++] = ' ';
   }
   while (n && out[n - 1] == ' ') n--;
   out[n] = '\0';
   return out;
 }
 
-static bool check_assign(nst_workload_check *c, const nst_ast_witem *item, const nst_ir_stmt *stmt, const nst_dim_set *met) {
+static bool check_assign(nst_workload_check *c, const nst_ast_witem *item, const nst_ir_stmt *stmt,
+                         const nst_dim_set *met) {
   if (stmt->combine != NST_COMBINE_ASSIGN) return true;
   for (int i = 0; i < stmt->ndims; i++) {
     int d = stmt->dims[i];

@@ -18,7 +18,8 @@ static void suggest_unit(nst_scope *s, nst_diag *m, const nst_typed *bare, const
   if (!usual || bare->soft) return; /* a count of something, which no unit mends */
   const nst_ast_expr *inner = inside(e);
   if (inner->kind == NST_AST_NUMBER && nst_expr_is_const(bare->x)) {
-    nst_diag_help(ck->diags, m, "write the unit behind the number, as in `%s`", nst_arena_printf(ck->arena, "1 %s", usual));
+    nst_diag_help(ck->diags, m, "write the unit behind the number, as in `%s`",
+                  nst_arena_printf(ck->arena, "1 %s", usual));
     nst_diag_fix(ck->diags, m, (nst_span){inner->span.source, inner->span.end, inner->span.end},
                  nst_arena_printf(ck->arena, " %s", usual));
   } else {
@@ -39,13 +40,21 @@ bool nst_units_meet(nst_scope *s, nst_side side, const nst_typed *a, const nst_a
   nst_span span = eb->span;
   nst_diag *m = NULL;
   switch (side) {
-    case NST_SIDE_ADD: m = nst_diag_add(ck->diags, NST_D_UNIT_MISMATCH, span, "cannot add or subtract %s and %s", da, db); break;
-    case NST_SIDE_COMPARE: m = nst_diag_add(ck->diags, NST_D_UNIT_MISMATCH, span, "cannot compare %s with %s", da, db); break;
-    case NST_SIDE_CHOOSE: m = nst_diag_add(ck->diags, NST_D_UNIT_MISMATCH, span, "cannot choose between %s and %s", da, db); break;
+  case NST_SIDE_ADD:
+    m = nst_diag_add(ck->diags, NST_D_UNIT_MISMATCH, span, "cannot add or subtract %s and %s", da, db);
+    break;
+  case NST_SIDE_COMPARE:
+    m = nst_diag_add(ck->diags, NST_D_UNIT_MISMATCH, span, "cannot compare %s with %s", da, db);
+    break;
+  case NST_SIDE_CHOOSE:
+    m = nst_diag_add(ck->diags, NST_D_UNIT_MISMATCH, span, "cannot choose between %s and %s", da, db);
+    break;
   }
   nst_diag_label(ck->diags, m, ea->span, "%s", da);
   nst_diag_label(ck->diags, m, eb->span, "%s", db);
-  if (a_bare) suggest_unit(s, m, a, ea, b->unit);
-  else if (b_bare) suggest_unit(s, m, b, eb, a->unit);
+  if (a_bare)
+    suggest_unit(s, m, a, ea, b->unit);
+  else if (b_bare)
+    suggest_unit(s, m, b, eb, a->unit);
   return false;
 }

@@ -52,17 +52,24 @@ static void size_dims(nst_workload_check *c) {
 
 /* ---- tensors ---- */
 
-static const struct { const char *name; int bits; } types[] = {
-  {"int4", 4},   {"int8", 8},   {"int16", 16}, {"int32", 32}, {"int64", 64}, {"uint4", 4},  {"uint8", 8}, {"uint16", 16},
-  {"uint32", 32}, {"uint64", 64}, {"fp8", 8},  {"fp16", 16},  {"bf16", 16},  {"fp32", 32},  {"fp64", 64},
+static const struct {
+  const char *name;
+  int bits;
+} types[] = {
+  {"int4", 4},  {"int8", 8},  {"int16", 16},  {"int32", 32},  {"int64", 64},
+  {"uint4", 4}, {"uint8", 8}, {"uint16", 16}, {"uint32", 32}, {"uint64", 64},
+  {"fp8", 8},   {"fp16", 16}, {"bf16", 16},   {"fp32", 32},   {"fp64", 64},
 };
 enum { NTYPES = sizeof types / sizeof *types };
 
-static const struct { const char *other, *ours; } foreign_types[] = {
-  {"float", "fp32"}, {"float32", "fp32"}, {"f32", "fp32"}, {"single", "fp32"}, {"half", "fp16"}, {"float16", "fp16"},
-  {"f16", "fp16"}, {"bfloat16", "bf16"}, {"double", "fp64"}, {"float64", "fp64"}, {"f64", "fp64"}, {"float8", "fp8"},
-  {"f8", "fp8"}, {"int", "int32"}, {"uint", "uint32"}, {"i4", "int4"}, {"i8", "int8"}, {"i16", "int16"}, {"i32", "int32"},
-  {"i64", "int64"}, {"u8", "uint8"}, {"u16", "uint16"}, {"u32", "uint32"}, {"byte", "uint8"}, {"bool", "bits(1)"},
+static const struct {
+  const char *other, *ours;
+} foreign_types[] = {
+  {"float", "fp32"},   {"float32", "fp32"}, {"f32", "fp32"},      {"single", "fp32"}, {"half", "fp16"},
+  {"float16", "fp16"}, {"f16", "fp16"},     {"bfloat16", "bf16"}, {"double", "fp64"}, {"float64", "fp64"},
+  {"f64", "fp64"},     {"float8", "fp8"},   {"f8", "fp8"},        {"int", "int32"},   {"uint", "uint32"},
+  {"i4", "int4"},      {"i8", "int8"},      {"i16", "int16"},     {"i32", "int32"},   {"i64", "int64"},
+  {"u8", "uint8"},     {"u16", "uint16"},   {"u32", "uint32"},    {"byte", "uint8"},  {"bool", "bits(1)"},
 };
 
 /* "int9" and the like: the number of bits, or 0. */
@@ -78,7 +85,8 @@ static int odd_width(const char *name) {
 }
 
 static void say_unknown_type(nst_checker *ck, const nst_ast_type *type) {
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_TYPE, type->id.span, "there is no element type `%s`", type->id.name);
+  nst_diag *m =
+    nst_diag_add(ck->diags, NST_D_UNKNOWN_TYPE, type->id.span, "there is no element type `%s`", type->id.name);
   if (odd_width(type->id.name)) {
     const char *right = nst_arena_printf(ck->arena, "bits(%d)", odd_width(type->id.name));
     nst_diag_help(ck->diags, m, "did you mean `%s`?", right);
@@ -93,7 +101,8 @@ static void say_unknown_type(nst_checker *ck, const nst_ast_type *type) {
   }
   nst_candidates c = {0};
   nst_symtab names = {0};
-  for (int i = 0; i < NTYPES; i++) nst_symtab_add(ck->arena, &names, nst_intern_cstr(ck->interner, types[i].name), (nst_span){0});
+  for (int i = 0; i < NTYPES; i++)
+    nst_symtab_add(ck->arena, &names, nst_intern_cstr(ck->interner, types[i].name), (nst_span){0});
   nst_candidates_add(ck->arena, &c, &names);
   if (!nst_suggest(ck->diags, m, type->id.span, type->id.name, &c))
     nst_diag_help(ck->diags, m, "types: int4 … int64, uint4 … uint64, fp8, fp16, bf16, fp32, fp64, bits(N)");
@@ -207,8 +216,8 @@ int nst_workload_tensor(nst_workload_check *c, const nst_ast_ident *id, int nran
     c->uses.items[index].ranked = span;
   }
   if (t->nranks == nranks) return index;
-  nst_diag *m = nst_diag_add(c->ck->diags, NST_D_RANK_COUNT, span, "`%s` has %d rank%s here and %d elsewhere", id->name, nranks,
-                             nranks == 1 ? "" : "s", t->nranks);
+  nst_diag *m = nst_diag_add(c->ck->diags, NST_D_RANK_COUNT, span, "`%s` has %d rank%s here and %d elsewhere", id->name,
+                             nranks, nranks == 1 ? "" : "s", t->nranks);
   nst_diag_label(c->ck->diags, m, c->uses.items[index].ranked, "%d rank%s here", t->nranks, t->nranks == 1 ? "" : "s");
   return -1;
 }
@@ -220,14 +229,16 @@ static void check_unused(nst_workload_check *c) {
   for (int d = 0; d < w->ir.ndims; d++) {
     if (c->used.in[d]) continue;
     w->ok = false;
-    nst_diag *m = nst_diag_add(c->ck->diags, NST_D_DIM_UNUSED, w->ir.dims[d].span, "no statement uses the dimension `%s`", w->ir.dims[d].name);
+    nst_diag *m = nst_diag_add(c->ck->diags, NST_D_DIM_UNUSED, w->ir.dims[d].span,
+                               "no statement uses the dimension `%s`", w->ir.dims[d].name);
     nst_diag_help(c->ck->diags, m, "use it in a rank, or remove it");
   }
   for (size_t i = 0; i < c->tensors.len; i++) {
     const nst_ir_tensor *t = &c->tensors.items[i];
     if (c->uses.items[i].writer >= 0 || c->uses.items[i].readers > 0) continue;
     w->ok = false;
-    nst_diag *m = nst_diag_add(c->ck->diags, NST_D_TENSOR_UNUSED, t->span, "no statement reads or writes the tensor `%s`", t->name);
+    nst_diag *m =
+      nst_diag_add(c->ck->diags, NST_D_TENSOR_UNUSED, t->span, "no statement reads or writes the tensor `%s`", t->name);
     nst_candidates cand = {0};
     for (size_t k = 0; k < c->tensors.len; k++) { /* a misspelt use made a tensor of its own */
       if (c->uses.items[k].declared.source) continue;
@@ -266,16 +277,20 @@ static void check_cycles(nst_workload_check *c) {
   int first = 0;
   while (done[first]) first++;
   c->w->ok = false;
-  nst_diag *m = nst_diag_add(c->ck->diags, NST_D_STATEMENT_CYCLE, c->stmts.items[first].span,
-                             "`%s` is needed to compute itself", c->tensors.items[c->stmts.items[first].out.tensor].name);
+  nst_diag *m =
+    nst_diag_add(c->ck->diags, NST_D_STATEMENT_CYCLE, c->stmts.items[first].span, "`%s` is needed to compute itself",
+                 c->tensors.items[c->stmts.items[first].out.tensor].name);
   for (int s = first + 1; s < n; s++)
-    if (!done[s]) nst_diag_label(c->ck->diags, m, c->stmts.items[s].span, "this statement is part of the circle or behind it");
+    if (!done[s])
+      nst_diag_label(c->ck->diags, m, c->stmts.items[s].span, "this statement is part of the circle or behind it");
 }
 
 static void set_roles(nst_workload_check *c) {
   for (size_t i = 0; i < c->tensors.len; i++) {
     nst_ir_tensor *t = &c->tensors.items[i];
-    t->role = c->uses.items[i].writer < 0 ? NST_ROLE_INPUT : c->uses.items[i].readers ? NST_ROLE_INTERMEDIATE : NST_ROLE_OUTPUT;
+    t->role = c->uses.items[i].writer < 0 ? NST_ROLE_INPUT
+              : c->uses.items[i].readers  ? NST_ROLE_INTERMEDIATE
+                                          : NST_ROLE_OUTPUT;
     if (t->nranks < 0) t->nranks = 0;
   }
 }
@@ -285,18 +300,22 @@ static void check_at_defaults(nst_workload_check *c) {
   nst_defaults d;
   if (!nst_defaults_make(c->ck, w->params.items, w->params.n, NULL, 0, &d)) w->ok = false;
   for (int i = 0; i < w->ir.ndims; i++)
-    w->ok = nst_defaults_check(&d, w->ir.dims[i].extent, 1, (nst_span){0}, nst_arena_printf(c->ck->arena, "the size of `%s`", w->ir.dims[i].name)) && w->ok;
+    w->ok = nst_defaults_check(&d, w->ir.dims[i].extent, 1, (nst_span){0},
+                               nst_arena_printf(c->ck->arena, "the size of `%s`", w->ir.dims[i].name)) &&
+            w->ok;
   for (size_t i = 0; i < c->tensors.len; i++) {
     const nst_ir_tensor *t = &c->tensors.items[i];
     w->ok = nst_defaults_check(&d, t->bits, 1, (nst_span){0}, "the number of bits") && w->ok;
-    for (int r = 0; t->shape && r < t->nranks; r++) w->ok = nst_defaults_check(&d, t->shape[r], 1, (nst_span){0}, "the size of a rank") && w->ok;
+    for (int r = 0; t->shape && r < t->nranks; r++)
+      w->ok = nst_defaults_check(&d, t->shape[r], 1, (nst_span){0}, "the size of a rank") && w->ok;
   }
   for (size_t s = 0; s < c->stmts.len; s++) {
     for (int a = -1; a < c->stmts.items[s].nin; a++) {
       const nst_ir_access *access = a < 0 ? &c->stmts.items[s].out : &c->stmts.items[s].in[a];
       for (int r = 0; r < access->nranks; r++) {
         for (int k = 0; k < access->ranks[r].nterms; k++)
-          w->ok = nst_defaults_check(&d, access->ranks[r].terms[k].coef, INT64_MIN, (nst_span){0}, "a coefficient") && w->ok;
+          w->ok =
+            nst_defaults_check(&d, access->ranks[r].terms[k].coef, INT64_MIN, (nst_span){0}, "a coefficient") && w->ok;
         w->ok = nst_defaults_check(&d, access->ranks[r].offset, INT64_MIN, (nst_span){0}, "an offset") && w->ok;
       }
     }
@@ -309,8 +328,14 @@ nst_fe_workload *nst_check_workload(nst_checker *ck, nst_module *m, const nst_as
   nst_check_params(ck, m, decl->params, true, false, &w->params);
   nst_workload_check *c = NST_NEW(ck->arena, nst_workload_check);
   *c = (nst_workload_check){.ck = ck, .w = w};
-  c->scope = (nst_scope){.ck = ck, .frames = {&w->params.names}, .nframes = 1, .module = m, .what = "a workload",
-                         .dims = &w->dims, .tensors = &w->tensors, .incomplete = w->incomplete};
+  c->scope = (nst_scope){.ck = ck,
+                         .frames = {&w->params.names},
+                         .nframes = 1,
+                         .module = m,
+                         .what = "a workload",
+                         .dims = &w->dims,
+                         .tensors = &w->tensors,
+                         .incomplete = w->incomplete};
   declare_dims(c);
   size_dims(c);
   for (const nst_ast_witem *i = decl->workload; i; i = i->next)
@@ -323,7 +348,8 @@ nst_fe_workload *nst_check_workload(nst_checker *ck, nst_module *m, const nst_as
     w->ok = nst_check_statement(c, i) && w->ok;
   }
   if (!any && !w->incomplete) {
-    nst_diag *d = nst_diag_add(ck->diags, NST_D_NO_STATEMENT, decl->id.span, "the workload `%s` has no statement", decl->id.name);
+    nst_diag *d =
+      nst_diag_add(ck->diags, NST_D_NO_STATEMENT, decl->id.span, "the workload `%s` has no statement", decl->id.name);
     nst_diag_help(ck->diags, d, "as in `C[m, n] += A[m, k] * B[k, n]`");
     w->ok = false;
   } else if (!w->incomplete && nst_diags_errors(ck->diags) == before) {
@@ -351,7 +377,8 @@ static nst_ir_access instantiate_access(nst_checker *ck, const nst_ir_access *a,
     out.ranks[r] = a->ranks[r];
     out.ranks[r].terms = NST_NEW_ARRAY(ck->arena, a->ranks[r].nterms, nst_ir_term);
     for (int t = 0; t < a->ranks[r].nterms; t++)
-      out.ranks[r].terms[t] = (nst_ir_term){a->ranks[r].terms[t].dim, nst_expr_rebase(ck, a->ranks[r].terms[t].coef, base)};
+      out.ranks[r].terms[t] =
+        (nst_ir_term){a->ranks[r].terms[t].dim, nst_expr_rebase(ck, a->ranks[r].terms[t].coef, base)};
     out.ranks[r].offset = nst_expr_rebase(ck, a->ranks[r].offset, base);
   }
   return out;
@@ -362,7 +389,8 @@ void nst_instantiate_workload(nst_checker *ck, const nst_fe_workload *w, int bas
   if (!w->params.n) return;
   out->dims = NST_NEW_ARRAY(ck->arena, out->ndims, nst_ir_dim);
   for (int i = 0; i < out->ndims; i++)
-    out->dims[i] = (nst_ir_dim){w->ir.dims[i].name, w->ir.dims[i].span, nst_expr_rebase(ck, w->ir.dims[i].extent, base)};
+    out->dims[i] =
+      (nst_ir_dim){w->ir.dims[i].name, w->ir.dims[i].span, nst_expr_rebase(ck, w->ir.dims[i].extent, base)};
   out->tensors = NST_NEW_ARRAY(ck->arena, out->ntensors, nst_ir_tensor);
   for (int i = 0; i < out->ntensors; i++) {
     nst_ir_tensor *t = &out->tensors[i];

@@ -26,11 +26,13 @@ void nst_module_check(nst_checker *ck, nst_module *m) {
     for (size_t i = 0; i < m->names[order[o]].len; i++) {
       nst_decl_entry *entry = m->names[order[o]].items[i].object;
       switch (order[o]) {
-        case NST_NS_WORKLOAD: entry->checked = nst_check_workload(ck, m, entry->decl); break;
-        case NST_NS_HARDWARE: entry->checked = nst_check_hardware(ck, m, entry->decl); break;
-        case NST_NS_MODEL: entry->checked = nst_check_model(ck, m, entry->decl); break;
-        case NST_NS_MAPPING: entry->checked = nst_check_mapping(ck, m, entry->decl); break;
-        case NST_NS_CONST: case NST_NS_SWEEP: case NST_NS_COUNT: break;
+      case NST_NS_WORKLOAD: entry->checked = nst_check_workload(ck, m, entry->decl); break;
+      case NST_NS_HARDWARE: entry->checked = nst_check_hardware(ck, m, entry->decl); break;
+      case NST_NS_MODEL: entry->checked = nst_check_model(ck, m, entry->decl); break;
+      case NST_NS_MAPPING: entry->checked = nst_check_mapping(ck, m, entry->decl); break;
+      case NST_NS_CONST:
+      case NST_NS_SWEEP:
+      case NST_NS_COUNT: break;
       }
     }
   }
@@ -77,7 +79,8 @@ static void lower_questions(nst_checker *ck, nst_module *m, nst_ir_program *p) {
 
 nst_ir_program *nst_frontend_check(nst_arena *arena, nst_interner *interner, nst_sources *sources, nst_diags *diags,
                                    const nst_frontend_options *options, const nst_ast_file *file) {
-  nst_checker ck = {.arena = arena, .interner = interner, .sources = sources, .diags = diags, .options = options, .fuel = FUEL};
+  nst_checker ck = {
+    .arena = arena, .interner = interner, .sources = sources, .diags = diags, .options = options, .fuel = FUEL};
   if (!file) return NULL;
   const nst_source *src = nst_sources_get(sources, file->source);
   nst_module *m = nst_module_load(&ck, file, src ? src->name : "", false);

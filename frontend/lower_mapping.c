@@ -35,7 +35,8 @@ static void check_values_only(nst_scope *s, const nst_ast_mitem *items) {
 
 static void bind_both(nst_checker *ck, nst_fe_mapping *m) {
   const nst_ast_decl *decl = m->decl;
-  nst_scope s = {.ck = ck, .frames = {&m->params.names}, .nframes = 1, .module = m->module, .what = "an argument of a mapping"};
+  nst_scope s = {
+    .ck = ck, .frames = {&m->params.names}, .nframes = 1, .module = m->module, .what = "an argument of a mapping"};
   if (m->workload) {
     nst_fe_workload *w = m->workload;
     nst_fe_arg *args = nst_bind_args(&s, &decl->of, &w->params, "workload", w->decl->id.name, true);
@@ -55,17 +56,22 @@ static void bind_both(nst_checker *ck, nst_fe_mapping *m) {
 static void check_at_defaults(nst_checker *ck, nst_fe_mapping *m) {
   nst_defaults d;
   nst_ir_mapping *ir = m->ir;
-  if (!nst_defaults_make(ck, ir->scope.params, ir->scope.nparams, ir->scope.values, ir->scope.nvalues, &d)) m->ok = false;
+  if (!nst_defaults_make(ck, ir->scope.params, ir->scope.nparams, ir->scope.values, ir->scope.nvalues, &d))
+    m->ok = false;
   for (int i = 0; i < ir->workload.ndims; i++)
     m->ok = nst_defaults_check(&d, ir->workload.dims[i].extent, 1, m->decl->of.span,
-                               nst_arena_printf(ck->arena, "the size of `%s`", ir->workload.dims[i].name)) && m->ok;
+                               nst_arena_printf(ck->arena, "the size of `%s`", ir->workload.dims[i].name)) &&
+            m->ok;
   for (int i = 0; i < ir->workload.ntensors; i++)
     for (int r = 0; ir->workload.tensors[i].shape && r < ir->workload.tensors[i].nranks; r++)
-      m->ok = nst_defaults_check(&d, ir->workload.tensors[i].shape[r], 1, m->decl->of.span, "the size of a rank") && m->ok;
+      m->ok =
+        nst_defaults_check(&d, ir->workload.tensors[i].shape[r], 1, m->decl->of.span, "the size of a rank") && m->ok;
   for (int l = 0; l < ir->hardware.nlevels; l++)
     for (int a = 0; a < ir->hardware.levels[l].naxes; a++)
-      m->ok = nst_defaults_check(&d, ir->hardware.levels[l].axes[a].size, 1, m->decl->on.span,
-                                 nst_arena_printf(ck->arena, "the size of axis `%s`", ir->hardware.levels[l].axes[a].name)) && m->ok;
+      m->ok =
+        nst_defaults_check(&d, ir->hardware.levels[l].axes[a].size, 1, m->decl->on.span,
+                           nst_arena_printf(ck->arena, "the size of axis `%s`", ir->hardware.levels[l].axes[a].name)) &&
+        m->ok;
 }
 
 static bool values_known(const nst_fe_mapping *m) {
@@ -79,7 +85,8 @@ static bool values_known(const nst_fe_mapping *m) {
 nst_fe_mapping *nst_check_mapping(nst_checker *ck, nst_module *module, const nst_ast_decl *decl) {
   nst_fe_mapping *m = NST_NEW(ck->arena, nst_fe_mapping);
   size_t errors = nst_diags_errors(ck->diags);
-  *m = (nst_fe_mapping){.decl = decl, .module = module, .index = -1, .ir = NST_NEW(ck->arena, nst_ir_mapping), .ok = true};
+  *m =
+    (nst_fe_mapping){.decl = decl, .module = module, .index = -1, .ir = NST_NEW(ck->arena, nst_ir_mapping), .ok = true};
   m->ir->name = decl->id.name;
   m->ir->span = decl->head;
   m->ir->outermost = -1;

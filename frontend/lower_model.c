@@ -3,17 +3,25 @@
  * its value. */
 #include "frontend/check.h"
 
-static void declare(nst_fe_model *m, nst_checker *ck, const nst_ast_titem *item, const nst_typed *t, nst_fe_values *values) {
+static void declare(nst_fe_model *m, nst_checker *ck, const nst_ast_titem *item, const nst_typed *t,
+                    nst_fe_values *values) {
   const nst_symbol *param = nst_symtab_find(&m->params.names, item->id.name);
   if (param) {
-    nst_diag *d = nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, item->id.span, "there is already a parameter `%s`", item->id.name);
+    nst_diag *d =
+      nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, item->id.span, "there is already a parameter `%s`", item->id.name);
     nst_diag_label(ck->diags, d, param->span, "the parameter is here");
     return;
   }
   nst_symbol *sym = nst_symtab_declare(ck->arena, ck->diags, &m->names, item->id.name, item->id.span, "a value");
   if (!sym) return;
-  *sym = (nst_symbol){.name = sym->name, .span = sym->span, .index = (int)values->len, .kind = NST_X_VALUE, .unit = t->unit,
-                      .soft = t->soft, .truth = t->truth, .poisoned = !t->x};
+  *sym = (nst_symbol){.name = sym->name,
+                      .span = sym->span,
+                      .index = (int)values->len,
+                      .kind = NST_X_VALUE,
+                      .unit = t->unit,
+                      .soft = t->soft,
+                      .truth = t->truth,
+                      .poisoned = !t->x};
   *nst_vec_push(ck->arena, values) = (nst_ir_value){item->id.name, item->id.span, t->x};
   if (item->kind != NST_TITEM_OUT) return;
   nst_symbol *out = nst_symtab_add(ck->arena, &m->outs, item->id.name, item->id.span);
@@ -27,7 +35,12 @@ nst_fe_model *nst_check_model(nst_checker *ck, nst_module *module, const nst_ast
   size_t errors = nst_diags_errors(ck->diags);
   *m = (nst_fe_model){.decl = decl, .module = module, .index = -1};
   nst_check_params(ck, module, decl->params, false, true, &m->params);
-  nst_scope s = {.ck = ck, .frames = {&m->names, &m->params.names}, .nframes = 2, .module = module, .closed = true, .what = "a model"};
+  nst_scope s = {.ck = ck,
+                 .frames = {&m->names, &m->params.names},
+                 .nframes = 2,
+                 .module = module,
+                 .closed = true,
+                 .what = "a model"};
   s.incomplete = nst_has_syntax_error(ck, decl->span);
   int n = 0, i = 0;
   for (const nst_ast_titem *item = decl->items; item; item = item->next) n++;
@@ -42,19 +55,24 @@ nst_fe_model *nst_check_model(nst_checker *ck, nst_module *module, const nst_ast
     nst_typed t = item->value ? nst_check_expr(&s, item->value) : nst_poison();
     if (t.x && nst_report_failure(ck, &t, item->value->span)) t = nst_poison();
     if (t.x && t.truth && item->kind == NST_TITEM_OUT) {
-      nst_diag_add(ck->diags, NST_D_NOT_NUMBER, item->value->span, "the output `%s` must be a number, not a condition", item->id.name);
+      nst_diag_add(ck->diags, NST_D_NOT_NUMBER, item->value->span, "the output `%s` must be a number, not a condition",
+                   item->id.name);
       t = nst_poison();
     }
     declare(m, ck, item, &t, &values);
   }
   if (!m->outs.len && !s.incomplete) {
-    nst_diag *d = nst_diag_add(ck->diags, NST_D_NOTHING_ASKED, decl->id.span, "the model `%s` has no output", decl->id.name);
+    nst_diag *d =
+      nst_diag_add(ck->diags, NST_D_NOTHING_ASKED, decl->id.span, "the model `%s` has no output", decl->id.name);
     nst_diag_help(ck->diags, d, "a result is written `out NAME = …`");
   }
-  m->ir = (nst_ir_model){.name = decl->id.name, .span = decl->head,
+  m->ir = (nst_ir_model){.name = decl->id.name,
+                         .span = decl->head,
                          .scope = {m->params.items, m->params.n, values.items, (int)values.len},
-                         .outs = NST_NEW_ARRAY(ck->arena, m->outs.len, nst_ir_value), .nouts = (int)m->outs.len};
-  for (size_t k = 0; k < m->outs.len; k++) m->ir.outs[k] = (nst_ir_value){m->outs.items[k].name, m->outs.items[k].span, m->outs.items[k].expr};
+                         .outs = NST_NEW_ARRAY(ck->arena, m->outs.len, nst_ir_value),
+                         .nouts = (int)m->outs.len};
+  for (size_t k = 0; k < m->outs.len; k++)
+    m->ir.outs[k] = (nst_ir_value){m->outs.items[k].name, m->outs.items[k].span, m->outs.items[k].expr};
   m->ok = nst_diags_errors(ck->diags) == errors && !s.incomplete;
   return m;
 }

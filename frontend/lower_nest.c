@@ -9,11 +9,12 @@
 typedef struct {
   nst_fe_nest *n;
   nst_scope *scope;
-  nst_ir_node **tail;       /* where the next node of this chain hangs */
-  int parent;               /* id of the node above it */
-  int first;                /* id of this chain's first node */
-  const int *stmts; int nstmts;
-  nst_span end;             /* where the chain ends: the place of an implied compute */
+  nst_ir_node **tail; /* where the next node of this chain hangs */
+  int parent;         /* id of the node above it */
+  int first;          /* id of this chain's first node */
+  const int *stmts;
+  int nstmts;
+  nst_span end; /* where the chain ends: the place of an implied compute */
 } chain;
 
 static void lower_chain(chain *c, const nst_ast_mitem *items);
@@ -25,16 +26,21 @@ static bool add_node(chain *c, nst_ir_node *node, const nst_ast_mitem *item, nst
     return false;
   }
   if (n->nodes.len >= NST_MAX_NODES) {
-    if (!n->broken) nst_diag_add(n->ck->diags, NST_D_TOO_MANY, node->span, "a mapping has at most %d statements", NST_MAX_NODES);
+    if (!n->broken)
+      nst_diag_add(n->ck->diags, NST_D_TOO_MANY, node->span, "a mapping has at most %d statements", NST_MAX_NODES);
     n->broken = true;
     return false;
   }
   int id = (int)n->nodes.len;
   int *stmts = NST_NEW_ARRAY(n->ck->arena, c->nstmts, int);
   if (c->nstmts) memcpy(stmts, c->stmts, (size_t)c->nstmts * sizeof *stmts);
-  *nst_vec_push(n->ck->arena, &n->nodes) = (nst_fe_node){
-    .ir = node, .parent = c->parent, .item = item, .spans = spans, .stmts = stmts, .nstmts = c->nstmts,
-    .all = item && item->kind == NST_MITEM_KEEP && item->all};
+  *nst_vec_push(n->ck->arena, &n->nodes) = (nst_fe_node){.ir = node,
+                                                         .parent = c->parent,
+                                                         .item = item,
+                                                         .spans = spans,
+                                                         .stmts = stmts,
+                                                         .nstmts = c->nstmts,
+                                                         .all = item && item->kind == NST_MITEM_KEEP && item->all};
   node->id = id;
   node->parent = c->parent >= 0 ? n->nodes.items[c->parent].ir : NULL;
   *c->tail = node;
@@ -52,7 +58,8 @@ static void lower_let(chain *c, const nst_ast_mitem *item) {
   if (t.x && nst_report_failure(ck, &t, item->value->span)) t = nst_poison();
   const nst_symbol *param = nst_symtab_find(&m->params.names, item->id.name);
   if (param) {
-    nst_diag *d = nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, item->id.span, "there is already a parameter `%s`", item->id.name);
+    nst_diag *d =
+      nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, item->id.span, "there is already a parameter `%s`", item->id.name);
     nst_diag_label(ck->diags, d, param->span, "the parameter is here");
     return;
   }
@@ -77,7 +84,8 @@ static void lower_permute(chain *c, const nst_ast_mitem *item) {
   int number = n->npermutes++;
   for (const nst_ast_mitem *i = item->body; i; i = i->next) {
     if (i->kind != NST_MITEM_FOR || i->braces) {
-      nst_diag *m = nst_diag_add(n->ck->diags, NST_D_PERMUTE_ITEM, i->span, "`permute` holds only `for` statements without braces");
+      nst_diag *m =
+        nst_diag_add(n->ck->diags, NST_D_PERMUTE_ITEM, i->span, "`permute` holds only `for` statements without braces");
       nst_diag_help(n->ck->diags, m, "the order of what stands in it is a choice of the sweep");
       n->broken = true;
       continue;
@@ -95,7 +103,8 @@ static void lower_compute(chain *c, const nst_ast_mitem *item, nst_span span) {
     n->broken = true;
     if (n->w->incomplete) return;
     bool cascade = c->nstmts == n->w->ir.nstmts;
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_SEQ_MISSING, span, "%d statements run here, and no `seq` says in which order", c->nstmts);
+    nst_diag *m = nst_diag_add(ck->diags, NST_D_SEQ_MISSING, span,
+                               "%d statements run here, and no `seq` says in which order", c->nstmts);
     for (int i = 0; i < c->nstmts && i < 4 && cascade; i++)
       nst_diag_label(ck->diags, m, n->w->ir.stmts[c->stmts[i]].span, "one of them");
     nst_diag_help(ck->diags, m, "add `%s`", nst_fe_shortest_seq(n, c->stmts, c->nstmts));
@@ -119,14 +128,21 @@ static void lower_seq(chain *c, const nst_ast_mitem *item) {
   for (const nst_ast_branch *branch = item->branches; branch; branch = branch->next, b++) {
     nst_ir_branch *out = &node->branches[b];
     size_t lets = n->m->lets.len;
-    chain inner = {.n = n, .scope = c->scope, .tail = &out->body, .parent = seq, .first = (int)n->nodes.len,
-                   .stmts = out->stmts, .nstmts = out->nstmts, .end = branch->span};
+    chain inner = {.n = n,
+                   .scope = c->scope,
+                   .tail = &out->body,
+                   .parent = seq,
+                   .first = (int)n->nodes.len,
+                   .stmts = out->stmts,
+                   .nstmts = out->nstmts,
+                   .end = branch->span};
     lower_chain(&inner, branch->body);
     nst_symtab_truncate(&n->m->lets, lets);
   }
 }
 
-static void say_after(nst_fe_nest *n, nst_diag_id id, const nst_ast_mitem *after, nst_span closing, const char *message, const char *help) {
+static void say_after(nst_fe_nest *n, nst_diag_id id, const nst_ast_mitem *after, nst_span closing, const char *message,
+                      const char *help) {
   nst_diag *m = nst_diag_add(n->ck->diags, id, after->span, "%s", message);
   nst_diag_label(n->ck->diags, m, closing, "the end is here");
   nst_diag_help(n->ck->diags, m, "%s", help);
@@ -146,30 +162,34 @@ static void lower_chain(chain *c, const nst_ast_mitem *items) {
     }
     nst_span *spans = NULL;
     switch (item->kind) {
-      case NST_MITEM_FOR: case NST_MITEM_PAR: add_node(c, nst_lower_loop(n, item, c->scope), item, NULL); break;
-      case NST_MITEM_KEEP: {
-        nst_ir_node *node = nst_lower_keep(n, item, c->stmts, c->nstmts, &spans);
-        if (node && (item->all || node->ntensors)) add_node(c, node, item, spans);
-        break;
-      }
-      case NST_MITEM_LET: lower_let(c, item); break;
-      case NST_MITEM_PERMUTE: lower_permute(c, item); break;
-      case NST_MITEM_COMPUTE:
-        closed = true;
-        lower_compute(c, item, item->span);
-        if (next) say_after(n, NST_D_AFTER_COMPUTE, next, item->span, "`compute` closes the nest", "move this line above `compute`");
-        break;
-      case NST_MITEM_SEQ:
-        closed = true;
-        lower_seq(c, item);
-        if (next)
-          say_after(n, NST_D_AFTER_SEQ, next, item->span, "`seq` ends its block",
-                    "move this line above the `seq`, or into one of its branches");
-        break;
+    case NST_MITEM_FOR:
+    case NST_MITEM_PAR: add_node(c, nst_lower_loop(n, item, c->scope), item, NULL); break;
+    case NST_MITEM_KEEP: {
+      nst_ir_node *node = nst_lower_keep(n, item, c->stmts, c->nstmts, &spans);
+      if (node && (item->all || node->ntensors)) add_node(c, node, item, spans);
+      break;
+    }
+    case NST_MITEM_LET: lower_let(c, item); break;
+    case NST_MITEM_PERMUTE: lower_permute(c, item); break;
+    case NST_MITEM_COMPUTE:
+      closed = true;
+      lower_compute(c, item, item->span);
+      if (next)
+        say_after(n, NST_D_AFTER_COMPUTE, next, item->span, "`compute` closes the nest",
+                  "move this line above `compute`");
+      break;
+    case NST_MITEM_SEQ:
+      closed = true;
+      lower_seq(c, item);
+      if (next)
+        say_after(n, NST_D_AFTER_SEQ, next, item->span, "`seq` ends its block",
+                  "move this line above the `seq`, or into one of its branches");
+      break;
     }
   }
   if (!closed) lower_compute(c, NULL, c->end);
-  for (size_t i = (size_t)c->first; i < n->nodes.len && i <= (size_t)c->parent; i++) n->nodes.items[i].end = (int)n->nodes.len;
+  for (size_t i = (size_t)c->first; i < n->nodes.len && i <= (size_t)c->parent; i++)
+    n->nodes.items[i].end = (int)n->nodes.len;
 }
 
 /* ---- the implied keep ---- */
@@ -188,11 +208,18 @@ static void imply_outermost(chain *c, const nst_ast_mitem *items) {
   nst_fe_nest *n = c->n;
   if (n->outermost < 0 || keeps_level(items, n->h->ir.levels[n->outermost].name)) return;
   nst_ir_node *node = NST_NEW(n->ck->arena, nst_ir_node);
-  *node = (nst_ir_node){.kind = NST_NODE_KEEP, .span = n->m->decl->id.span, .level = n->outermost, .dim = -1, .axis = -1, .permute = -1,
-                        .implied = true, .tensors = NST_NEW_ARRAY(n->ck->arena, n->w->ir.ntensors, int)};
+  *node = (nst_ir_node){.kind = NST_NODE_KEEP,
+                        .span = n->m->decl->id.span,
+                        .level = n->outermost,
+                        .dim = -1,
+                        .axis = -1,
+                        .permute = -1,
+                        .implied = true,
+                        .tensors = NST_NEW_ARRAY(n->ck->arena, n->w->ir.ntensors, int)};
   nst_span *spans = NST_NEW_ARRAY(n->ck->arena, n->w->ir.ntensors, nst_span);
   for (int t = 0; t < n->w->ir.ntensors; t++) {
-    if (n->w->ir.tensors[t].role == NST_ROLE_INTERMEDIATE || !nst_fe_may_hold(n, n->outermost, t, c->stmts, c->nstmts)) continue;
+    if (n->w->ir.tensors[t].role == NST_ROLE_INTERMEDIATE || !nst_fe_may_hold(n, n->outermost, t, c->stmts, c->nstmts))
+      continue;
     spans[node->ntensors] = n->m->decl->id.span;
     node->tensors[node->ntensors++] = t;
   }
@@ -217,7 +244,14 @@ void nst_lower_nest(nst_fe_nest *n, const nst_ast_mitem *items, nst_scope *scope
   for (int l = n->h->ir.nlevels - 1; l >= 0; l--)
     if (n->h->ir.levels[l].kind == NST_LEVEL_MEMORY) n->outermost = l;
   nst_span head = n->m->decl->head;
-  chain root = {.n = n, .scope = scope, .tail = &n->ir->root, .parent = -1, .first = 0, .stmts = all, .nstmts = nstmts, .end = head};
+  chain root = {.n = n,
+                .scope = scope,
+                .tail = &n->ir->root,
+                .parent = -1,
+                .first = 0,
+                .stmts = all,
+                .nstmts = nstmts,
+                .end = head};
   imply_outermost(&root, items);
   lower_chain(&root, items);
 }

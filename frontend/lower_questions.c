@@ -3,7 +3,8 @@
 #include "frontend/check.h"
 
 /* The mapping, with the scope of questions about it. NULL: unknown or wrong, reported. */
-static nst_fe_mapping *find_mapping(nst_checker *ck, nst_module *module, const nst_ast_ref *ref, const char *what, nst_scope *s) {
+static nst_fe_mapping *find_mapping(nst_checker *ck, nst_module *module, const nst_ast_ref *ref, const char *what,
+                                    nst_scope *s) {
   nst_decl_entry *entry = nst_module_lookup(ck, module, NST_NS_MAPPING, &ref->module, &ref->id);
   nst_fe_mapping *m = entry ? entry->checked : NULL;
   if (!m) return NULL;
@@ -18,7 +19,8 @@ static nst_fe_mapping *find_mapping(nst_checker *ck, nst_module *module, const n
 
 /* ---- test ---- */
 
-static void lower_test_let(nst_scope *s, const nst_ast_titem *item, nst_symtab *names, int base, nst_fe_values *values) {
+static void lower_test_let(nst_scope *s, const nst_ast_titem *item, nst_symtab *names, int base,
+                           nst_fe_values *values) {
   nst_checker *ck = s->ck;
   if (!item->id.name) return;
   nst_typed t = item->value ? nst_check_expr(s, item->value) : nst_poison();
@@ -71,7 +73,8 @@ bool nst_lower_test(nst_checker *ck, nst_module *module, const nst_ast_decl *dec
 
 /* ---- verify ---- */
 
-static void say_unbound(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_model *model, const bool *unbound, const nst_candidates *c) {
+static void say_unbound(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_model *model, const bool *unbound,
+                        const nst_candidates *c) {
   const char *names = "", *near = NULL;
   int count = 0;
   for (int i = 0; i < model->params.n; i++) {
@@ -79,14 +82,17 @@ static void say_unbound(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_
     names = nst_arena_printf(ck->arena, "%s%s`%s`", names, count++ ? ", " : "", model->params.items[i].name);
     if (!near) near = nst_name_nearest(model->params.items[i].name, c->items, c->len);
   }
-  nst_diag *d = nst_diag_add(ck->diags, NST_D_MODEL_UNBOUND, decl->on.id.span, "nothing gives %s of the model `%s` a value", names, model->decl->id.name);
+  nst_diag *d = nst_diag_add(ck->diags, NST_D_MODEL_UNBOUND, decl->on.id.span,
+                             "nothing gives %s of the model `%s` a value", names, model->decl->id.name);
   for (int i = 0; i < model->params.n; i++)
-    if (unbound[i]) nst_diag_label(ck->diags, d, model->params.items[i].span, "bound by name, and there is no such name");
+    if (unbound[i])
+      nst_diag_label(ck->diags, d, model->params.items[i].span, "bound by name, and there is no such name");
   nst_diag_help(ck->diags, d, "a model's parameters are bound to those of the mapping, the workload and the hardware%s",
                 near ? nst_arena_printf(ck->arena, "; did you mean `%s`?", near) : ", or have a default");
 }
 
-static bool bind_model(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_model *model, const nst_fe_mapping *m, nst_ir_verify *out) {
+static bool bind_model(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_model *model, const nst_fe_mapping *m,
+                       nst_ir_verify *out) {
   bool ok = true, any = false;
   const nst_symtab *frames[] = {&m->params.names, &m->workload_values, &m->hardware_values};
   bool *unbound = NST_NEW_ARRAY(ck->arena, model->params.n, bool);
@@ -95,10 +101,14 @@ static bool bind_model(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_m
     const nst_ir_param *p = &model->params.items[i];
     const nst_symbol *sym = NULL;
     for (int f = 0; f < 3 && !sym; f++) sym = nst_symtab_find(frames[f], p->name);
-    if (sym && sym->kind == NST_X_CONST) out->bind[i] = sym->expr;
-    else if (sym && !sym->poisoned) out->bind[i] = nst_typed_leaf(ck, sym->kind, decl->on.span, sym->index).x;
-    else if (!sym && p->value && ok) out->bind[i] = nst_expr_substitute(ck, p->value, out->bind);
-    else if (!sym && !p->value && !nst_symtab_find(&model->params.names, p->name)->poisoned) unbound[i] = any = true;
+    if (sym && sym->kind == NST_X_CONST)
+      out->bind[i] = sym->expr;
+    else if (sym && !sym->poisoned)
+      out->bind[i] = nst_typed_leaf(ck, sym->kind, decl->on.span, sym->index).x;
+    else if (!sym && p->value && ok)
+      out->bind[i] = nst_expr_substitute(ck, p->value, out->bind);
+    else if (!sym && !p->value && !nst_symtab_find(&model->params.names, p->name)->poisoned)
+      unbound[i] = any = true;
     ok = ok && out->bind[i];
   }
   nst_candidates c = {0};
@@ -114,11 +124,13 @@ static bool lower_check(nst_scope *s, const nst_ast_titem *item, const nst_fe_mo
   const nst_symbol *sym = nst_symtab_find(&model->outs, item->id.name);
   if (!sym) {
     if (nst_has_syntax_error(ck, model->decl->span)) return false;
-    nst_diag *d = nst_diag_add(ck->diags, NST_D_UNKNOWN_OUTPUT, item->id.span, "the model `%s` has no output `%s`", model->decl->id.name, item->id.name);
+    nst_diag *d = nst_diag_add(ck->diags, NST_D_UNKNOWN_OUTPUT, item->id.span, "the model `%s` has no output `%s`",
+                               model->decl->id.name, item->id.name);
     nst_candidates c = {0};
     nst_candidates_add(ck->arena, &c, &model->outs);
     if (nst_symtab_find(&model->names, item->id.name)) {
-      nst_diag_label(ck->diags, d, nst_symtab_find(&model->names, item->id.name)->span, "this is a `let`, which is not shown");
+      nst_diag_label(ck->diags, d, nst_symtab_find(&model->names, item->id.name)->span,
+                     "this is a `let`, which is not shown");
       nst_diag_help(ck->diags, d, "write `out` before it");
     } else if (!nst_suggest(ck->diags, d, item->id.span, item->id.name, &c)) {
       nst_help_known(ck->arena, ck->diags, d, "outputs", &model->outs);
@@ -198,7 +210,8 @@ bool nst_lower_sweep(nst_checker *ck, nst_module *module, const nst_ast_decl *de
   *out = (nst_ir_sweep){.name = decl->id.name, .span = decl->head, .mapping = m ? m->index : -1};
   if (!m) return false;
   if (decl->of.args) {
-    nst_diag *d = nst_diag_add(ck->diags, NST_D_ARG_COUNT, decl->of.span, "a sweep gives the parameters of its mapping sets, not arguments");
+    nst_diag *d = nst_diag_add(ck->diags, NST_D_ARG_COUNT, decl->of.span,
+                               "a sweep gives the parameters of its mapping sets, not arguments");
     nst_diag_help(ck->diags, d, "write `NAME in [VALUE]` between the braces");
   }
   int n = 0, npoints = 0;
@@ -209,24 +222,32 @@ bool nst_lower_sweep(nst_checker *ck, nst_module *module, const nst_ast_decl *de
   out->where = NST_NEW_ARRAY(ck->arena, n, nst_ir_expect);
   for (const nst_ast_titem *i = decl->items; i; i = i->next) {
     switch (i->kind) {
-      case NST_TITEM_IN: points[npoints++] = i; break;
-      case NST_TITEM_WHERE:
-        if (i->value) out->where[out->nwhere++] = (nst_ir_expect){nst_check_condition(&s, i->value, "what follows `where`"), i->value->span};
-        break;
-      case NST_TITEM_MINIMIZE: case NST_TITEM_MAXIMIZE:
-        if (!first_of(ck, i, &goal, "a sweep has one goal")) break;
-        out->maximize = i->kind == NST_TITEM_MAXIMIZE;
-        out->objectives = lower_list(&s, i, "a goal", &out->nobjectives);
-        break;
-      case NST_TITEM_PARETO:
-        if (first_of(ck, i, &pareto, "a sweep has one `pareto`")) out->pareto = lower_list(&s, i, "an axis of `pareto`", &out->npareto);
-        break;
-      case NST_TITEM_TOP:
-        if (!first_of(ck, i, &top, "a sweep has one `top`") || !i->value) break;
-        out->top = nst_check_number(&s, i->value, NST_UNIT_NONE, "the number after `top`");
-        if (out->top) nst_check_positive(ck, out->top, "the number after `top`");
-        break;
-      case NST_TITEM_LET: case NST_TITEM_EXPECT: case NST_TITEM_OUT: case NST_TITEM_CHECK: case NST_TITEM_OVER: break;
+    case NST_TITEM_IN: points[npoints++] = i; break;
+    case NST_TITEM_WHERE:
+      if (i->value)
+        out->where[out->nwhere++] =
+          (nst_ir_expect){nst_check_condition(&s, i->value, "what follows `where`"), i->value->span};
+      break;
+    case NST_TITEM_MINIMIZE:
+    case NST_TITEM_MAXIMIZE:
+      if (!first_of(ck, i, &goal, "a sweep has one goal")) break;
+      out->maximize = i->kind == NST_TITEM_MAXIMIZE;
+      out->objectives = lower_list(&s, i, "a goal", &out->nobjectives);
+      break;
+    case NST_TITEM_PARETO:
+      if (first_of(ck, i, &pareto, "a sweep has one `pareto`"))
+        out->pareto = lower_list(&s, i, "an axis of `pareto`", &out->npareto);
+      break;
+    case NST_TITEM_TOP:
+      if (!first_of(ck, i, &top, "a sweep has one `top`") || !i->value) break;
+      out->top = nst_check_number(&s, i->value, NST_UNIT_NONE, "the number after `top`");
+      if (out->top) nst_check_positive(ck, out->top, "the number after `top`");
+      break;
+    case NST_TITEM_LET:
+    case NST_TITEM_EXPECT:
+    case NST_TITEM_OUT:
+    case NST_TITEM_CHECK:
+    case NST_TITEM_OVER: break;
     }
   }
   if (!goal && !pareto && !nst_has_syntax_error(ck, decl->span)) {

@@ -19,7 +19,9 @@ bool nst_fe_used_below(const nst_fe_nest *n, const int *stmts, int nstmts, int t
   return false;
 }
 
-nst_name nst_fe_stmt_name(const nst_fe_nest *n, int stmt) { return n->w->ir.tensors[n->w->ir.stmts[stmt].out.tensor].name; }
+nst_name nst_fe_stmt_name(const nst_fe_nest *n, int stmt) {
+  return n->w->ir.tensors[n->w->ir.stmts[stmt].out.tensor].name;
+}
 
 int nst_fe_share_seq(const nst_fe_nest *n, int tensor) {
   int first = -1, last = -1;
@@ -76,14 +78,16 @@ static int find_statement(nst_fe_nest *n, const nst_ast_ident *id) {
   if (n->w->incomplete) return -1;
   nst_symtab outputs = {0};
   for (int s = 0; s < n->w->ir.nstmts; s++) nst_symtab_add(ck->arena, &outputs, nst_fe_stmt_name(n, s), (nst_span){0});
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_DO_NOT_OUTPUT, id->span,
-                             sym ? "`%s` is an input: no statement writes it" : "`%s` has no statement that writes `%s`",
-                             sym ? id->name : n->w->decl->id.name, id->name);
+  nst_diag *m =
+    nst_diag_add(ck->diags, NST_D_DO_NOT_OUTPUT, id->span,
+                 sym ? "`%s` is an input: no statement writes it" : "`%s` has no statement that writes `%s`",
+                 sym ? id->name : n->w->decl->id.name, id->name);
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, &outputs);
   if (sym || !nst_suggest(ck->diags, m, id->span, id->name, &c)) {
     const char *list = "";
-    for (size_t i = 0; i < outputs.len && i < 8; i++) list = nst_arena_printf(ck->arena, "%s%s%s", list, i ? ", " : "", outputs.items[i].name);
+    for (size_t i = 0; i < outputs.len && i < 8; i++)
+      list = nst_arena_printf(ck->arena, "%s%s%s", list, i ? ", " : "", outputs.items[i].name);
     nst_diag_help(ck->diags, m, "`do` names the outputs of statements: %s%s", list, outputs.len > 8 ? ", …" : "");
   }
   return -1;
@@ -103,8 +107,9 @@ static bool check_order(nst_fe_nest *n, const int *branch_of) {
   for (int c = 0; c < n->w->ir.nstmts; c++) {
     for (int p = 0; p < n->w->ir.nstmts; p++) {
       if (branch_of[c] < 0 || branch_of[p] < 0 || branch_of[c] >= branch_of[p] || !passes(n, p, c)) continue;
-      nst_diag *m = nst_diag_add(n->ck->diags, NST_D_CONSUMER_FIRST, n->place[c], "`%s` runs before `%s`, whose result it reads",
-                                 nst_fe_stmt_name(n, c), passes(n, p, c));
+      nst_diag *m =
+        nst_diag_add(n->ck->diags, NST_D_CONSUMER_FIRST, n->place[c], "`%s` runs before `%s`, whose result it reads",
+                     nst_fe_stmt_name(n, c), passes(n, p, c));
       nst_diag_label(n->ck->diags, m, n->place[p], "`%s` runs here", passes(n, p, c));
       nst_diag_label(n->ck->diags, m, n->w->ir.stmts[c].span, "it is read here");
       nst_diag_help(n->ck->diags, m, "branches run in the order they are written: move this one behind the other");
@@ -114,19 +119,22 @@ static bool check_order(nst_fe_nest *n, const int *branch_of) {
   return ok;
 }
 
-static bool check_all_placed(nst_fe_nest *n, const nst_ast_mitem *seq, const int *stmts, int nstmts, const int *branch_of) {
+static bool check_all_placed(nst_fe_nest *n, const nst_ast_mitem *seq, const int *stmts, int nstmts,
+                             const int *branch_of) {
   nst_checker *ck = n->ck;
   const char *missing = "", *fix = "";
   int count = 0;
   for (int i = 0; i < nstmts; i++) {
     if (branch_of[stmts[i]] >= 0) continue;
     missing = nst_arena_printf(ck->arena, "%s%s`%s`", missing, count ? ", " : "", nst_fe_stmt_name(n, stmts[i]));
-    if (count < 8) fix = nst_arena_printf(ck->arena, "%s%sdo %s { compute }", fix, count ? " " : "", nst_fe_stmt_name(n, stmts[i]));
+    if (count < 8)
+      fix = nst_arena_printf(ck->arena, "%s%sdo %s { compute }", fix, count ? " " : "", nst_fe_stmt_name(n, stmts[i]));
     count++;
   }
   if (!count) return true;
   if (n->w->incomplete || nst_has_syntax_error(ck, n->m->decl->span)) return false;
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_PLACED_NOWHERE, seq->span, "%s %s no place in this `seq`", missing, count == 1 ? "has" : "have");
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_PLACED_NOWHERE, seq->span, "%s %s no place in this `seq`", missing,
+                             count == 1 ? "has" : "have");
   for (int i = 0, k = 0; i < nstmts && k < 4; i++) {
     if (branch_of[stmts[i]] >= 0) continue;
     nst_diag_label(ck->diags, m, n->w->ir.stmts[stmts[i]].span, "this statement");
@@ -162,7 +170,8 @@ bool nst_fe_place(nst_fe_nest *n, const nst_ast_mitem *seq, const int *stmts, in
         nst_diag_help(ck->diags, m, "each statement has one place; computing it again is not in version 1");
         ok = false;
       } else if (!holds(stmts, nstmts, s)) {
-        nst_diag *m = nst_diag_add(ck->diags, NST_D_DO_OUTSIDE, o->id.span, "the branch around this `seq` does not compute `%s`", o->id.name);
+        nst_diag *m = nst_diag_add(ck->diags, NST_D_DO_OUTSIDE, o->id.span,
+                                   "the branch around this `seq` does not compute `%s`", o->id.name);
         nst_diag_label(ck->diags, m, n->place[s], "it is placed here");
         nst_diag_help(ck->diags, m, "name it in the `do` around this one as well, and nowhere else");
         ok = false;

@@ -12,7 +12,8 @@
 
 enum { MODULES_MAX = 256, DEPTH_MAX = 64, CONST_DEPTH_MAX = 256 };
 
-static const char *const namespace_words[] = {"a constant", "a workload", "hardware", "a mapping", "a model", "a sweep"};
+static const char *const namespace_words[] = {"a constant", "a workload", "hardware",
+                                              "a mapping",  "a model",    "a sweep"};
 static const char *const namespace_bare[] = {"constant", "workload", "hardware", "mapping", "model", "sweep"};
 
 bool nst_has_syntax_error(const nst_checker *ck, nst_span span) {
@@ -53,15 +54,17 @@ static void declare(nst_checker *ck, nst_module *m, nst_namespace ns, const nst_
 static void declare_all(nst_checker *ck, nst_module *m) {
   for (const nst_ast_decl *d = m->file->decls; d; d = d->next) {
     switch (d->kind) {
-      case NST_DECL_CONST:
-        for (const nst_ast_param *p = d->params; p; p = p->next) declare(ck, m, NST_NS_CONST, &p->id, d, p->value);
-        break;
-      case NST_DECL_WORKLOAD: declare(ck, m, NST_NS_WORKLOAD, &d->id, d, NULL); break;
-      case NST_DECL_HARDWARE: declare(ck, m, NST_NS_HARDWARE, &d->id, d, NULL); break;
-      case NST_DECL_MAPPING: declare(ck, m, NST_NS_MAPPING, &d->id, d, NULL); break;
-      case NST_DECL_MODEL: declare(ck, m, NST_NS_MODEL, &d->id, d, NULL); break;
-      case NST_DECL_SWEEP: declare(ck, m, NST_NS_SWEEP, &d->id, d, NULL); break;
-      case NST_DECL_USE: case NST_DECL_TEST: case NST_DECL_VERIFY: break;
+    case NST_DECL_CONST:
+      for (const nst_ast_param *p = d->params; p; p = p->next) declare(ck, m, NST_NS_CONST, &p->id, d, p->value);
+      break;
+    case NST_DECL_WORKLOAD: declare(ck, m, NST_NS_WORKLOAD, &d->id, d, NULL); break;
+    case NST_DECL_HARDWARE: declare(ck, m, NST_NS_HARDWARE, &d->id, d, NULL); break;
+    case NST_DECL_MAPPING: declare(ck, m, NST_NS_MAPPING, &d->id, d, NULL); break;
+    case NST_DECL_MODEL: declare(ck, m, NST_NS_MODEL, &d->id, d, NULL); break;
+    case NST_DECL_SWEEP: declare(ck, m, NST_NS_SWEEP, &d->id, d, NULL); break;
+    case NST_DECL_USE:
+    case NST_DECL_TEST:
+    case NST_DECL_VERIFY: break;
     }
   }
 }
@@ -129,18 +132,21 @@ static bool std_text(nst_checker *ck, const nst_ast_decl *d, const char **text, 
   }
   nst_diag *m = nst_diag_add(ck->diags, NST_D_USE_UNKNOWN, d->path_span, "there is no module `%s`", d->path);
   if (!nst_suggest(ck->diags, m, d->path_span, nst_intern_cstr(ck->interner, d->path), &c))
-    nst_diag_help(ck->diags, m, "a module of the standard library is written like `std.hardware.edge`, a file like \"hw.nest\"");
+    nst_diag_help(ck->diags, m,
+                  "a module of the standard library is written like `std.hardware.edge`, a file like \"hw.nest\"");
   return false;
 }
 
-static bool file_text(nst_checker *ck, const nst_module *from, const nst_ast_decl *d, const char *key, nst_buffer *text) {
+static bool file_text(nst_checker *ck, const nst_module *from, const nst_ast_decl *d, const char *key,
+                      nst_buffer *text) {
   if (from->is_std || !ck->options || !ck->options->load) {
     nst_diag *m = nst_diag_add(ck->diags, NST_D_USE_REFUSED, d->path_span, "files cannot be used here");
     nst_diag_help(ck->diags, m, "only `use std.…` is available");
     return false;
   }
   if (ck->options->load(ck->options->load_ctx, key, text)) return true;
-  nst_diag_add(ck->diags, NST_D_USE_FILE, d->path_span, "cannot read `%s`: %s", key, text->len ? text->text : "no reason given");
+  nst_diag_add(ck->diags, NST_D_USE_FILE, d->path_span, "cannot read `%s`: %s", key,
+               text->len ? text->text : "no reason given");
   return false;
 }
 
@@ -153,7 +159,8 @@ static nst_module *load_use(nst_checker *ck, nst_module *from, const nst_ast_dec
     return NULL;
   }
   if (ck->modules.len >= MODULES_MAX || ck->loading.len >= DEPTH_MAX) {
-    nst_diag_add(ck->diags, NST_D_USE_REFUSED, d->path_span, "too many files: at most %d, %d deep", MODULES_MAX, DEPTH_MAX);
+    nst_diag_add(ck->diags, NST_D_USE_REFUSED, d->path_span, "too many files: at most %d, %d deep", MODULES_MAX,
+                 DEPTH_MAX);
     return NULL;
   }
   nst_buffer loaded = {0};
@@ -180,8 +187,9 @@ static void check_collisions(nst_checker *ck, nst_module *m, const nst_import *i
       const nst_symbol *own = &m->names[ns].items[i];
       const nst_symbol *other = nst_symtab_find(&import->module->names[ns], own->name);
       if (!other) continue;
-      nst_diag *d = nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, own->span, "there is already %s `%s`, imported from %s",
-                                 namespace_words[ns], own->name, import->module->key);
+      nst_diag *d =
+        nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, own->span, "there is already %s `%s`, imported from %s",
+                     namespace_words[ns], own->name, import->module->key);
       nst_diag_label(ck->diags, d, other->span, "the imported one is here");
       nst_diag_help(ck->diags, d, "rename this one, or import with `as`: the names are then `NAME.%s`", own->name);
     }
@@ -250,7 +258,8 @@ void nst_candidates_module(nst_checker *ck, nst_candidates *c, nst_module *m, ns
 }
 
 static void say_ambiguous(nst_checker *ck, nst_span use, nst_namespace ns, nst_symbol *a, nst_symbol *b) {
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_AMBIGUOUS_NAME, use, "two imported files declare %s `%s`", namespace_words[ns], a->name);
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_AMBIGUOUS_NAME, use, "two imported files declare %s `%s`",
+                             namespace_words[ns], a->name);
   nst_diag_label(ck->diags, m, a->span, "one is here");
   nst_diag_label(ck->diags, m, b->span, "the other is here");
   nst_diag_help(ck->diags, m, "import one of them with `as`");
@@ -279,9 +288,11 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
   if (alias->name) {
     const nst_symbol *a = nst_symtab_find(&m->aliases, alias->name);
     if (!a) {
-      nst_diag *d = nst_diag_add(ck->diags, NST_D_UNKNOWN_ALIAS, alias->span, "nothing is imported as `%s`", alias->name);
+      nst_diag *d =
+        nst_diag_add(ck->diags, NST_D_UNKNOWN_ALIAS, alias->span, "nothing is imported as `%s`", alias->name);
       nst_candidates_add(ck->arena, &c, &m->aliases);
-      if (!nst_suggest(ck->diags, d, alias->span, alias->name, &c)) nst_diag_help(ck->diags, d, "write `use … as %s`", alias->name);
+      if (!nst_suggest(ck->diags, d, alias->span, alias->name, &c))
+        nst_diag_help(ck->diags, d, "write `use … as %s`", alias->name);
       return NULL;
     }
     where = m->imports.items[a->index].module;
@@ -298,7 +309,8 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
   }
   if (sym) return sym->object;
   if (where->incomplete || say_other_kind(ck, where, ns, id)) return NULL;
-  nst_diag *d = nst_diag_add(ck->diags, NST_D_UNKNOWN_DECLARATION, id->span, "there is no %s `%s`", namespace_bare[ns], id->name);
+  nst_diag *d =
+    nst_diag_add(ck->diags, NST_D_UNKNOWN_DECLARATION, id->span, "there is no %s `%s`", namespace_bare[ns], id->name);
   if (nst_suggest(ck->diags, d, id->span, id->name, &c)) return NULL;
   if (where->names[ns].len) {
     nst_help_known(ck->arena, ck->diags, d, "names", &where->names[ns]);
@@ -308,7 +320,8 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
   return NULL;
 }
 
-bool nst_module_const(nst_checker *ck, nst_module *m, nst_name alias, nst_name name, nst_span use_span, nst_typed *out) {
+bool nst_module_const(nst_checker *ck, nst_module *m, nst_name alias, nst_name name, nst_span use_span,
+                      nst_typed *out) {
   nst_module *second = NULL;
   nst_symbol *sym, *other = NULL;
   if (!m) return false;
@@ -333,7 +346,8 @@ bool nst_module_const(nst_checker *ck, nst_module *m, nst_name alias, nst_name n
   }
   if (entry->state == NST_CONST_NEW) {
     if (ck->const_depth >= CONST_DEPTH_MAX) {
-      nst_diag_add(ck->diags, NST_D_EXPR_TOO_LARGE, use_span, "too many constants hang on each other before they are declared");
+      nst_diag_add(ck->diags, NST_D_EXPR_TOO_LARGE, use_span,
+                   "too many constants hang on each other before they are declared");
       return true;
     }
     entry->state = NST_CONST_DOING;

@@ -29,8 +29,10 @@ nst_symbol *nst_symtab_add(nst_arena *arena, nst_symtab *tab, nst_name name, nst
   nst_symbol *s = &tab->items[tab->len++];
   *s = (nst_symbol){.name = name, .span = span};
   if (tab->len > SMALL) {
-    if (tab->nslots < 2 * tab->len) reindex(arena, tab);
-    else index_add(tab, tab->len - 1);
+    if (tab->nslots < 2 * tab->len)
+      reindex(arena, tab);
+    else
+      index_add(tab, tab->len - 1);
   }
   return s;
 }

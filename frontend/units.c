@@ -7,7 +7,11 @@
 #include "base/buffer.h"
 #include <string.h>
 
-static const struct simple { const char *text; int64_t num, den; nst_unit unit; } simple_units[] = {
+static const struct simple {
+  const char *text;
+  int64_t num, den;
+  nst_unit unit;
+} simple_units[] = {
 #define NST_UNIT(text, num, den, byte, cycle, second, pj, mm2) {#text, num, den, {byte, cycle, second, pj, mm2}},
 #include "frontend/units.def"
 #undef NST_UNIT
@@ -58,8 +62,8 @@ bool nst_unit_pow(nst_unit *out, nst_unit a, int64_t n) {
     return true;
   }
   if (n < -MAX_EXPONENT || n > MAX_EXPONENT) return false;
-  return exponent(&out->byte, a.byte * n) && exponent(&out->cycle, a.cycle * n) && exponent(&out->second, a.second * n) &&
-         exponent(&out->pj, a.pj * n) && exponent(&out->mm2, a.mm2 * n);
+  return exponent(&out->byte, a.byte * n) && exponent(&out->cycle, a.cycle * n) &&
+         exponent(&out->second, a.second * n) && exponent(&out->pj, a.pj * n) && exponent(&out->mm2, a.mm2 * n);
 }
 
 bool nst_unit_root(nst_unit *out, nst_unit a) {
@@ -69,7 +73,10 @@ bool nst_unit_root(nst_unit *out, nst_unit a) {
   return true;
 }
 
-static const struct { nst_unit unit; const char *words, *usual; } common[] = {
+static const struct {
+  nst_unit unit;
+  const char *words, *usual;
+} common[] = {
   {{0, 0, 0, 0, 0}, "a plain number", NULL},
   {{1, 0, 0, 0, 0}, "bytes", "B"},
   {{0, 1, 0, 0, 0}, "cycles", "cycle"},
@@ -87,8 +94,14 @@ static const struct { nst_unit unit; const char *words, *usual; } common[] = {
 };
 
 static void print_factors(nst_buffer *out, nst_unit a, int sign) {
-  const struct { const char *text; int exp; } factors[] = {
-    {"B", a.byte * sign}, {"pJ", a.pj * sign}, {"mm2", a.mm2 * sign}, {"cycle", a.cycle * sign}, {"s", a.second * sign}};
+  const struct {
+    const char *text;
+    int exp;
+  } factors[] = {{"B", a.byte * sign},
+                 {"pJ", a.pj * sign},
+                 {"mm2", a.mm2 * sign},
+                 {"cycle", a.cycle * sign},
+                 {"s", a.second * sign}};
   size_t start = out->len;
   for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
     if (factors[i].exp <= 0) continue;
@@ -119,10 +132,11 @@ const char *nst_unit_usual(nst_unit a) {
 }
 
 static const char *const respelled[][2] = {
-  {"byte", "B"}, {"bytes", "B"}, {"bit", "b"}, {"bits", "b"}, {"cycles", "cycle"}, {"cyc", "cycle"}, {"clk", "cycle"},
-  {"sec", "s"}, {"second", "s"}, {"seconds", "s"}, {"joule", "J"}, {"joules", "J"}, {"watt", "W"}, {"watts", "W"},
-  {"hertz", "Hz"}, {"Ki", "KiB"}, {"Mi", "MiB"}, {"Gi", "GiB"}, {"k", "KiB"}, {"K", "KiB"}, {"M", "MiB"}, {"G", "GiB"},
-  {"mm", "mm2"}, {"um", "um2"}, {"uW", "mW"},
+  {"byte", "B"},    {"bytes", "B"},   {"bit", "b"},  {"bits", "b"},   {"cycles", "cycle"},
+  {"cyc", "cycle"}, {"clk", "cycle"}, {"sec", "s"},  {"second", "s"}, {"seconds", "s"},
+  {"joule", "J"},   {"joules", "J"},  {"watt", "W"}, {"watts", "W"},  {"hertz", "Hz"},
+  {"Ki", "KiB"},    {"Mi", "MiB"},    {"Gi", "GiB"}, {"k", "KiB"},    {"K", "KiB"},
+  {"M", "MiB"},     {"G", "GiB"},     {"mm", "mm2"}, {"um", "um2"},   {"uW", "mW"},
 };
 
 static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }

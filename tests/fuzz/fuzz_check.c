@@ -19,8 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   nst_buffer out = {0};
   for (int i = 0; p && i < p->nmappings; i++)
     if (nst_ir_verify_mapping(arena, p->mappings[i])) abort();
-  if (p) nst_ir_print(&out, p);
-  else if (!nst_diags_errors(diags)) abort();
+  if (p)
+    nst_ir_print(&out, p);
+  else if (!nst_diags_errors(diags))
+    abort();
   nst_diags_sort(diags);
   nst_diags_render(diags, &out, false);
   nst_diags_render_json(diags, &out);

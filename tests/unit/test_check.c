@@ -59,9 +59,10 @@ static void test_types(void **state) {
   expect("const A = if 1 == 1 then 2 else 1 / 0, B = 1 == 2 or 3 > 2, C = 1 < 2 <= 2", "");
   expect("const A = 1 / (3 - 3)", "E0312");
   expect("const A = 170141183460469231731687303715884105727", "E0106");
-  expect(GEMM TINY "mapping a of gemm on tiny { for m by 2 }\n"
-                   "test of a { expect usage(GLB) + 64 <= 128 KiB and 8 < cycles < 1e6 and fits == true and energy >= 0 }\n"
-                   "test of a { let b = usage(GLB) / GLB.capacity  expect b <= 1 and intensity > 0.5 and edp >= 0 pJ }",
+  expect(GEMM TINY
+         "mapping a of gemm on tiny { for m by 2 }\n"
+         "test of a { expect usage(GLB) + 64 <= 128 KiB and 8 < cycles < 1e6 and fits == true and energy >= 0 }\n"
+         "test of a { let b = usage(GLB) / GLB.capacity  expect b <= 1 and intensity > 0.5 and edp >= 0 pJ }",
          "E0301");
   expect(GEMM TINY "mapping a of gemm on tiny { for m by usage(GLB) }", "E0306");
 }
@@ -92,13 +93,19 @@ static void test_hardware(void **state) {
   expect("hardware h { memory D { capacity = 64 } compute M }", "E0302");
   expect("hardware h { memory D { capacity = 64 B/cycle } compute M }", "E0303");
   expect("hardware h { memory D { capacity = 64 KB } compute M }", "W0301");
-  expect("hardware h(C = 4 KiB) { memory D { capacity = C } compute M }" GEMM "mapping a of gemm on h(C = 8) { for m }", "E0302");
+  expect("hardware h(C = 4 KiB) { memory D { capacity = C } compute M }" GEMM "mapping a of gemm on h(C = 8) { for m }",
+         "E0302");
 }
 
 static void test_mappings(void **state) {
   (void)state;
-  expect(GEMM TINY "mapping a of gemm on tiny { for m by 4 keep A in GLB keep all in GLB par m on PE.x keep all in RF }", "");
-  expect(GEMM TINY "mapping a of gemm on tiny { keep A, B, C in DRAM for m by 4 { keep A in GLB par n by 2 on PE.x { compute } } }", "");
+  expect(GEMM TINY
+         "mapping a of gemm on tiny { for m by 4 keep A in GLB keep all in GLB par m on PE.x keep all in RF }",
+         "");
+  expect(
+    GEMM TINY
+    "mapping a of gemm on tiny { keep A, B, C in DRAM for m by 4 { keep A in GLB par n by 2 on PE.x { compute } } }",
+    "");
   expect(GEMM TINY "mapping a of gemm on tiny { keep A in RF par m on PE.x }", "E0603");
   expect(GEMM TINY "mapping a of gemm on tiny { par m on PE.x keep A in GLB }", "E0604");
   expect(GEMM TINY "mapping a of gemm on tiny { keep A in GLB for m keep A in GLB }", "E0602");
@@ -110,19 +117,26 @@ static void test_mappings(void **state) {
 
 static void test_cascades(void **state) {
   (void)state;
-  expect(CHAIN "mapping a of chain on flat { keep all in DRAM for m by 4 keep all in GLB seq { do S { compute } do T { } } }", "");
-  expect(CHAIN "mapping a of chain on flat { for m by 4 keep S in GLB seq { do S { keep A, B in GLB } do T { keep D, T in GLB } } }", "");
+  expect(CHAIN
+         "mapping a of chain on flat { keep all in DRAM for m by 4 keep all in GLB seq { do S { compute } do T { } } }",
+         "");
+  expect(CHAIN "mapping a of chain on flat { for m by 4 keep S in GLB seq { do S { keep A, B in GLB } do T { keep D, T "
+               "in GLB } } }",
+         "");
   expect(CHAIN "mapping a of chain on flat { for m }", "E0701");
   expect(CHAIN "mapping a of chain on flat { keep all in DRAM for k seq { do S { } do T { } } }", "E0709");
   expect(CHAIN "mapping a of chain on flat { keep all in DRAM for p seq { do S { } do T { } } }", "E0708");
   expect(CHAIN "mapping a of chain on flat { keep all in DRAM seq { do T { } do S { } } }", "E0706");
   expect(CHAIN "mapping a of chain on flat { keep all in DRAM seq { do S { } } }", "E0703");
   expect(CHAIN "mapping a of chain on flat { keep all in DRAM seq { do S, T { for m } } }", "E0701");
-  expect(CHAIN "mapping a of chain on flat { keep A, B, D, S, T in DRAM keep S in GLB seq { do S { } do T { } } }", "E0711");
+  expect(CHAIN "mapping a of chain on flat { keep A, B, D, S, T in DRAM keep S in GLB seq { do S { } do T { } } }",
+         "E0711");
   expect(CHAIN "mapping a of chain on flat { seq { do S { keep S in GLB } do T { } } }", "E0712");
   /* keep?: the branch keep steps back where the shared one is kept */
-  expect(CHAIN "mapping a of chain on flat { keep all in DRAM keep? D in GLB seq { do S { } do T { keep D in GLB } } }", "");
-  expect(CHAIN "mapping a of chain on flat { keep all in DRAM keep D in GLB seq { do S { } do T { keep D in GLB } } }", "E0715");
+  expect(CHAIN "mapping a of chain on flat { keep all in DRAM keep? D in GLB seq { do S { } do T { keep D in GLB } } }",
+         "");
+  expect(CHAIN "mapping a of chain on flat { keep all in DRAM keep D in GLB seq { do S { } do T { keep D in GLB } } }",
+         "E0715");
 }
 
 static void test_questions(void **state) {
@@ -134,7 +148,8 @@ static void test_questions(void **state) {
          "");
   expect(GEMM TINY "mapping a(t) of gemm on tiny { for m by t } test of a { expect fits }", "E0309");
   expect(GEMM TINY "mapping a(t) of gemm on tiny { for m by t } sweep s of a { t in [1, 2] maximize utilization }", "");
-  expect(GEMM TINY "mapping a(t = 1) of gemm on tiny { for m by t } sweep s of a { M in [1] minimize offchip }", "E0803");
+  expect(GEMM TINY "mapping a(t = 1) of gemm on tiny { for m by t } sweep s of a { M in [1] minimize offchip }",
+         "E0803");
   expect("const N = 3  model m(n) { out o = n + N }", "E0217");
 }
 
@@ -157,8 +172,8 @@ static void test_hostile(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_names),    cmocka_unit_test(test_types),    cmocka_unit_test(test_workloads),
-    cmocka_unit_test(test_hardware), cmocka_unit_test(test_mappings), cmocka_unit_test(test_cascades),
+    cmocka_unit_test(test_names),     cmocka_unit_test(test_types),    cmocka_unit_test(test_workloads),
+    cmocka_unit_test(test_hardware),  cmocka_unit_test(test_mappings), cmocka_unit_test(test_cascades),
     cmocka_unit_test(test_questions), cmocka_unit_test(test_hostile),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

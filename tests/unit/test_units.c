@@ -52,7 +52,8 @@ static void test_not_units(void **state) {
   static const char *const wrong[] = {"", "KIB", "bytes", "B/", "/s", "B/cycle/s", "B cycle", "Kibi", "mm"};
   nst_unit u;
   nst_rat scale;
-  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) assert_false(nst_unit_parse(&u, &scale, wrong[i], strlen(wrong[i])));
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+    assert_false(nst_unit_parse(&u, &scale, wrong[i], strlen(wrong[i])));
 }
 
 static void test_algebra(void **state) {
