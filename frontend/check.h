@@ -164,6 +164,8 @@ bool nst_module_const(nst_checker *ck, nst_module *m, nst_name alias, nst_name n
 void nst_candidates_module(nst_checker *ck, nst_candidates *c, nst_module *m, nst_namespace ns);
 /* Whether a message of the scanner or parser lies in the span. */
 bool nst_has_syntax_error(const nst_checker *ck, nst_span span);
+/* The same for a declaration and what stands between it and the next one: it may have lost a part. */
+bool nst_decl_incomplete(const nst_checker *ck, const nst_ast_decl *decl);
 
 /* ---- workloads: check_workload.c, check_rank.c ---- */
 
@@ -272,7 +274,8 @@ typedef struct {
   nst_span *place;          /* [nstmts] its name in the innermost `do`, else the mapping's name */
   int *writer;              /* [ntensors] statement or -1 */
   bool broken;              /* something is wrong: it cannot be counted */
-  bool keeps_incomplete;    /* a name in a keep is wrong: nothing is called missing */
+  bool incomplete;          /* a syntax error in it: nothing is called missing */
+  bool keeps_incomplete;    /* the same for keeps: a name in one is wrong */
   int npermutes;
   int outermost;            /* level of the first memory */
 } nst_fe_nest;

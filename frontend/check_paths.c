@@ -132,9 +132,7 @@ static void check_all_kept(walk *w, int stmt) {
     plain = nst_arena_printf(arena, "%s%s%s", plain, count ? ", " : "", ir->tensors[t].name);
     if (!count++) first = t;
   }
-  if (!count || n->keeps_incomplete || n->w->incomplete || n->h->incomplete ||
-      nst_has_syntax_error(n->ck, n->m->decl->span))
-    return;
+  if (!count || n->keeps_incomplete || n->w->incomplete || n->h->incomplete) return;
   nst_diag *m = nst_diag_add(
     n->ck->diags, NST_D_KEPT_NOWHERE, n->place[stmt], "%s %s kept nowhere%s", names, count == 1 ? "is" : "are",
     elsewhere ? nst_arena_printf(arena, " on the way to `%s`", nst_fe_stmt_name(n, stmt)) : "");

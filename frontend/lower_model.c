@@ -41,7 +41,7 @@ nst_fe_model *nst_check_model(nst_checker *ck, nst_module *module, const nst_ast
                  .module = module,
                  .closed = true,
                  .what = "a model"};
-  s.incomplete = nst_has_syntax_error(ck, decl->span);
+  s.incomplete = nst_decl_incomplete(ck, decl);
   int n = 0, i = 0;
   for (const nst_ast_titem *item = decl->items; item; item = item->next) n++;
   nst_ast_param *names = NST_NEW_ARRAY(ck->arena, n + 1, nst_ast_param); /* of this line and those after it */

@@ -101,7 +101,7 @@ static void lower_compute(chain *c, const nst_ast_mitem *item, nst_span span) {
   nst_checker *ck = n->ck;
   if (c->nstmts > 1) {
     n->broken = true;
-    if (n->w->incomplete) return;
+    if (n->w->incomplete || n->incomplete) return;
     bool cascade = c->nstmts == n->w->ir.nstmts;
     nst_diag *m = nst_diag_add(ck->diags, NST_D_SEQ_MISSING, span,
                                "%d statements run here, and no `seq` says in which order", c->nstmts);
@@ -229,6 +229,7 @@ static void imply_outermost(chain *c, const nst_ast_mitem *items) {
 void nst_lower_nest(nst_fe_nest *n, const nst_ast_mitem *items, nst_scope *scope) {
   nst_checker *ck = n->ck;
   int nstmts = n->w->ir.nstmts;
+  n->incomplete = n->keeps_incomplete = nst_decl_incomplete(ck, n->m->decl);
   int *all = NST_NEW_ARRAY(ck->arena, nstmts, int);
   n->compute = NST_NEW_ARRAY(ck->arena, nstmts, int);
   n->place = NST_NEW_ARRAY(ck->arena, nstmts, nst_span);

@@ -13,7 +13,7 @@ static nst_fe_mapping *find_mapping(nst_checker *ck, nst_module *module, const n
   s->what = what;
   s->metrics = true;
   s->from = ref->span;
-  s->incomplete = s->incomplete || nst_has_syntax_error(ck, m->decl->span);
+  s->incomplete = s->incomplete || nst_decl_incomplete(ck, m->decl);
   return m;
 }
 
@@ -52,7 +52,7 @@ bool nst_lower_test(nst_checker *ck, nst_module *module, const nst_ast_decl *dec
   for (int i = s.nframes; i > 0; i--) s.frames[i] = s.frames[i - 1];
   s.frames[0] = &names;
   s.nframes++;
-  s.incomplete = s.incomplete || nst_has_syntax_error(ck, decl->span);
+  s.incomplete = s.incomplete || nst_decl_incomplete(ck, decl);
   int n = 0;
   for (const nst_ast_titem *i = decl->items; i; i = i->next) n++;
   out->expects = NST_NEW_ARRAY(ck->arena, n, nst_ir_expect);
@@ -123,7 +123,7 @@ static bool lower_check(nst_scope *s, const nst_ast_titem *item, const nst_fe_mo
   if (!item->id.name || !model) return false;
   const nst_symbol *sym = nst_symtab_find(&model->outs, item->id.name);
   if (!sym) {
-    if (nst_has_syntax_error(ck, model->decl->span)) return false;
+    if (nst_decl_incomplete(ck, model->decl)) return false;
     nst_diag *d = nst_diag_add(ck->diags, NST_D_UNKNOWN_OUTPUT, item->id.span, "the model `%s` has no output `%s`",
                                model->decl->id.name, item->id.name);
     nst_candidates c = {0};
@@ -169,7 +169,7 @@ bool nst_lower_verify(nst_checker *ck, nst_module *module, const nst_ast_decl *d
     if (i->kind == NST_TITEM_CHECK && lower_check(&s, i, model, &out->checks[out->nchecks])) out->nchecks++;
     for (const nst_ast_titem *p = i->points; p; p = p->next) points[npoints++] = p;
   }
-  if (!nchecks && !nst_has_syntax_error(ck, decl->span)) {
+  if (!nchecks && !nst_decl_incomplete(ck, decl)) {
     nst_diag *d = nst_diag_add(ck->diags, NST_D_NOTHING_ASKED, decl->head, "this verify block compares nothing");
     nst_diag_help(ck->diags, d, "as in `reads_A == reads(DRAM, A)`");
   }
@@ -250,7 +250,7 @@ bool nst_lower_sweep(nst_checker *ck, nst_module *module, const nst_ast_decl *de
     case NST_TITEM_OVER: break;
     }
   }
-  if (!goal && !pareto && !nst_has_syntax_error(ck, decl->span)) {
+  if (!goal && !pareto && !nst_decl_incomplete(ck, decl)) {
     nst_diag *d = nst_diag_add(ck->diags, NST_D_SWEEP_GOAL, decl->id.span, "the sweep `%s` has no goal", decl->id.name);
     nst_diag_help(ck->diags, d, "add `minimize …`, `maximize …` or `pareto …`, as in `minimize offchip`");
   }

@@ -132,7 +132,7 @@ static bool check_all_placed(nst_fe_nest *n, const nst_ast_mitem *seq, const int
     count++;
   }
   if (!count) return true;
-  if (n->w->incomplete || nst_has_syntax_error(ck, n->m->decl->span)) return false;
+  if (n->w->incomplete || n->incomplete) return false;
   nst_diag *m = nst_diag_add(ck->diags, NST_D_PLACED_NOWHERE, seq->span, "%s %s no place in this `seq`", missing,
                              count == 1 ? "has" : "have");
   for (int i = 0, k = 0; i < nstmts && k < 4; i++) {

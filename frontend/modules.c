@@ -16,24 +16,35 @@ static const char *const namespace_words[] = {"a constant", "a workload", "hardw
                                               "a mapping",  "a model",    "a sweep"};
 static const char *const namespace_bare[] = {"constant", "workload", "hardware", "mapping", "model", "sweep"};
 
-bool nst_has_syntax_error(const nst_checker *ck, nst_span span) {
+static bool is_syntax(const nst_diag *d) {
+  const char *code = nst_diag_code(d->id);
+  return strncmp(code, "E01", 3) == 0 || strncmp(code, "E00", 3) == 0;
+}
+
+static bool has_syntax_error(const nst_checker *ck, uint32_t source, uint32_t begin, uint32_t end) {
   for (size_t i = 0; i < nst_diags_count(ck->diags); i++) {
     const nst_diag *d = nst_diags_get(ck->diags, i);
-    if (strncmp(nst_diag_code(d->id), "E01", 3) != 0 && strncmp(nst_diag_code(d->id), "E00", 3) != 0) continue;
-    if (d->span.source == span.source && d->span.begin >= span.begin && d->span.begin <= span.end) return true;
+    if (d->span.source == source && d->span.begin >= begin && d->span.begin <= end && is_syntax(d)) return true;
   }
   return false;
 }
 
-/* A message outside every declaration: something was lost between them. */
+bool nst_has_syntax_error(const nst_checker *ck, nst_span span) {
+  return has_syntax_error(ck, span.source, span.begin, span.end);
+}
+
+bool nst_decl_incomplete(const nst_checker *ck, const nst_ast_decl *decl) {
+  return has_syntax_error(ck, decl->span.source, decl->span.begin, decl->next ? decl->next->span.begin - 1 : UINT32_MAX);
+}
+
+/* A message outside the blocks of all declarations: one was lost, or its name. */
 static bool lost_declaration(const nst_checker *ck, const nst_ast_file *file) {
   for (size_t i = 0; i < nst_diags_count(ck->diags); i++) {
     const nst_diag *d = nst_diags_get(ck->diags, i);
-    if (d->span.source != file->source || nst_diag_severity(d->id) != NST_SEVERITY_ERROR) continue;
-    if (strncmp(nst_diag_code(d->id), "E01", 3) != 0 && strncmp(nst_diag_code(d->id), "E00", 3) != 0) continue;
+    if (d->span.source != file->source || !is_syntax(d)) continue;
     bool inside = false;
     for (const nst_ast_decl *decl = file->decls; decl && !inside; decl = decl->next)
-      inside = decl->id.name && d->span.begin >= decl->span.begin && d->span.end <= decl->span.end;
+      inside = decl->id.name && d->span.begin > decl->head.end && d->span.end <= decl->span.end;
     if (!inside) return true;
   }
   return false;

@@ -53,6 +53,7 @@ nst_symbol *nst_symtab_declare(nst_arena *arena, nst_diags *diags, nst_symtab *t
                                const char *what) {
   nst_symbol *old = nst_symtab_find(tab, name);
   if (!old) return nst_symtab_add(arena, tab, name, span);
+  if (old->span.source == span.source && old->span.begin == span.begin) return NULL; /* a declaration cut in two */
   nst_diag *m = nst_diag_add(diags, NST_D_DUPLICATE_NAME, span, "there is already %s `%s`", what, name);
   nst_diag_label(diags, m, old->span, "the first one is here");
   nst_diag_help(diags, m, "rename one of them or remove it");
