@@ -18,7 +18,8 @@
  *   evaluated   points whose metrics were computed
  *   pruned      points proven not to enter any answer, without computing them
  *   duplicates  points of a variant with the same expressions as an earlier one
- *   dropped     points whose tile is not a positive integer or whose par does not fit
+ *   dropped     points whose tile is not a positive integer or whose par does not fit,
+ *               or where partial sums would meet in an array with reduce = false
  *   valid       evaluated points that satisfy every `where`; with pruning: at least so many */
 #ifndef NST_BACKEND_SWEEP_H
 #define NST_BACKEND_SWEEP_H
@@ -63,7 +64,7 @@ enum { NST_SWEEP_MAX_METRICS = 32 };
 
 typedef struct {
   uint64_t variant;
-  int64_t *params;  /* [npoints] values */
+  int64_t *params;  /* [npoints] values; 0 where one is no int64 (its place tells it) */
   uint64_t *places; /* [npoints] index of each value in its set: the point's place in the order */
   nst_rat *metrics; /* [nmetrics] */
 } nst_sweep_point;
@@ -71,6 +72,7 @@ typedef struct {
 typedef struct nst_sweep_result nst_sweep_result;
 nst_sweep_result *nst_sweep_result_new(nst_sweep_shape shape);
 void nst_sweep_result_free(nst_sweep_result *r);
+void nst_sweep_result_clear(nst_sweep_result *r); /* as new */
 typedef struct { uint64_t evaluated, pruned, duplicates, dropped, valid; } nst_sweep_tally;
 nst_sweep_tally *nst_sweep_result_tally(nst_sweep_result *r);
 /* Offers a valid point (copied if it enters). Exact comparisons; equal metrics: the earlier point wins. On the front, of
@@ -94,6 +96,9 @@ typedef struct {
   bool checksum;                    /* kernel engine: compute every metric of every point and add them up (benchmarks) */
   nst_jit *jit;                     /* kernel engine */
 } nst_sweep_options;
+
+/* What the sweep counts as its metrics, its `top`; false: a message. */
+bool nst_sweep_shape_make(nst_sweep_shape *out, const nst_ir_sweep *s, const nst_space *space, nst_diags *diags);
 
 /* Called for every valid point where `each`; any thread, one call at a time per worker. */
 typedef void nst_sweep_each(void *context, const nst_sweep_point *p);

@@ -46,6 +46,13 @@ void nst_sweep_result_free(nst_sweep_result *r) {
   free(r);
 }
 
+void nst_sweep_result_clear(nst_sweep_result *r) {
+  for (size_t i = 0; i < r->best.n; i++) free(r->best.items[i]);
+  for (size_t i = 0; i < r->front.n; i++) free(r->front.items[i]);
+  r->best.n = r->front.n = 0;
+  r->tally = (nst_sweep_tally){0};
+}
+
 nst_sweep_tally *nst_sweep_result_tally(nst_sweep_result *r) { return &r->tally; }
 
 /* One block for a point and its arrays, the most aligned first. */

@@ -287,3 +287,33 @@ bool nst_space_axis(nst_axis *out, const nst_space *s, nst_arena *arena, const i
   nst_walk_free(t.walk);
   return good;
 }
+
+/* ---- what a sweep asks ---- */
+
+bool nst_sweep_shape_make(nst_sweep_shape *out, const nst_ir_sweep *s, const nst_space *space, nst_diags *diags) {
+  const nst_ir_mapping *m = space->mapping;
+  *out = (nst_sweep_shape){.sweep = s, .npoints = s->npoints, .nmetrics = s->nobjectives + s->npareto, .top = 1};
+  if (out->nmetrics > NST_SWEEP_MAX_METRICS) {
+    nst_diag_add(diags, NST_D_TOO_MANY, s->span, "the sweep has %d metrics; there may be %d", out->nmetrics,
+                 NST_SWEEP_MAX_METRICS);
+    return false;
+  }
+  if (!s->top) return true;
+  nst_arena *work = nst_arena_new();
+  nst_value *values = NST_NEW_ARRAY(work, m->scope.nvalues, nst_value), v;
+  const nst_eval_env env = {.params = space->defaults, .values = values};
+  nst_span where = s->top->span;
+  nst_eval_status status = NST_EVAL_OK;
+  for (int i = 0; i < m->scope.nvalues; i++) /* those that fail here and are not used do no harm */
+    if (nst_expr_eval(&values[i], m->scope.values[i].value, &env, &where) != NST_EVAL_OK)
+      values[i] = (nst_value){.kind = NST_VALUE_BOOL};
+  status = nst_expr_eval(&v, s->top, &env, &where);
+  int64_t top = 0;
+  const bool good = status == NST_EVAL_OK && nst_value_to_i64(&top, &v) && top >= 1 && top <= 1 << 24;
+  if (status != NST_EVAL_OK) nst_eval_report(diags, status, where, "the number after `top`", "");
+  else if (!good)
+    nst_diag_add(diags, NST_D_SET_VALUES, s->top->span, "the number after `top` must be a whole number from 1 to %d", 1 << 24);
+  nst_arena_free(work);
+  out->top = good ? (size_t)top : 1;
+  return good;
+}

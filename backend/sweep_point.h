@@ -1,0 +1,24 @@
+/* Judging one point of a sweep: the tuple of a walk with one variant, through
+ * the interpreter and the metrics. What the plain engine and the engine of
+ * listed points share; the kernel engine is tested against it. Of one thread. */
+#ifndef NST_BACKEND_SWEEP_POINT_H
+#define NST_BACKEND_SWEEP_POINT_H
+#include "backend/sweep_space.h"
+
+typedef enum {
+  NST_POINT_VALID,   /* satisfies every `where` */
+  NST_POINT_OTHER,   /* evaluated, and does not */
+  NST_POINT_DROPPED,
+  NST_POINT_FAILED   /* an overflow, a metric without a value …: the sweep has no answer */
+} nst_point_verdict;
+
+typedef struct nst_judge nst_judge;
+nst_judge *nst_judge_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space, const nst_variants *variants);
+void nst_judge_free(nst_judge *j); /* NULL is fine */
+nst_walk *nst_judge_walk(nst_judge *j);
+/* The walk's tuple with a variant. *point (of a valid one) until the next call; *error (of a failed one) as long as the judge. */
+nst_point_verdict nst_judge_point(nst_judge *j, uint64_t variant, const nst_sweep_point **point, const char **error);
+/* The same into a result, its tally included. false: *error. */
+bool nst_judge_into(nst_judge *j, uint64_t variant, nst_sweep_result *into, nst_sweep_each *each, void *context,
+                    const char **error);
+#endif
