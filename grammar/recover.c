@@ -93,6 +93,7 @@ uint32_t nst_recover(nst_parser *p, bool has_lookahead) {
     if (t->kind == '{' && t->match != NST_NONE) i = t->match;
   }
   if (i > last) i = last;
+  if (i == last) p->injected = (uint32_t)p->blocks.len; /* nothing else ends the open blocks */
   p->resynced = i;
   return i;
 }
