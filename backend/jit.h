@@ -13,6 +13,7 @@
 #ifndef NST_BACKEND_JIT_H
 #define NST_BACKEND_JIT_H
 #include "backend/code.h"
+#include "backend/vector.h"
 #include "base/buffer.h"
 
 typedef enum { NST_JIT_O0, NST_JIT_O1, NST_JIT_O2 } nst_jit_level;
@@ -37,6 +38,9 @@ void nst_jit_free(nst_jit *jit); /* NULL is fine */
 /* Compiles n pieces of code into one unit; functions[i] is the code of codes[i]. Names must differ. */
 nst_jit_status nst_jit_compile(nst_jit_unit **out, nst_code_function **functions, nst_jit *jit, const nst_code *codes, int n,
                                nst_jit_options options, nst_buffer *error);
+/* The same for vector code. */
+nst_jit_status nst_jit_compile_vectors(nst_jit_unit **out, nst_vector_function **functions, nst_jit *jit,
+                                       const nst_vector_code *codes, int n, nst_jit_options options, nst_buffer *error);
 void nst_jit_unit_free(nst_jit *jit, nst_jit_unit *unit); /* NULL is fine */
 /* The LLVM text of the code after optimisation at the level asked for. */
 nst_jit_status nst_jit_emit(nst_buffer *out, nst_jit *jit, const nst_code *codes, int n, nst_jit_options options,
@@ -45,7 +49,7 @@ const char *nst_jit_llvm_version(const nst_jit *jit); /* "19.1.7" */
 
 /* ---- what the module exports, under the name nst_jit_module_get ---- */
 
-enum { NST_JIT_ABI = 1 }; /* changes with anything in this header or in code.h */
+enum { NST_JIT_ABI = 2 }; /* changes with anything in this header, in code.h or in vector.h */
 typedef struct nst_jit_session nst_jit_session; /* the module's own */
 typedef struct {
   int abi;
@@ -54,6 +58,8 @@ typedef struct {
   void (*session_free)(nst_jit_session *session);
   nst_jit_status (*compile)(nst_jit_unit **out, nst_code_function **functions, nst_jit_session *session,
                             const nst_code *codes, int n, nst_jit_options options, nst_buffer *error);
+  nst_jit_status (*compile_vectors)(nst_jit_unit **out, nst_vector_function **functions, nst_jit_session *session,
+                                    const nst_vector_code *codes, int n, nst_jit_options options, nst_buffer *error);
   void (*unit_free)(nst_jit_unit *unit);
   nst_jit_status (*emit)(nst_buffer *out, nst_jit_session *session, const nst_code *codes, int n, nst_jit_options options,
                          nst_buffer *error);

@@ -94,6 +94,11 @@ nst_jit_status nst_jit_compile(nst_jit_unit **out, nst_code_function **functions
   return jit->module->compile(out, functions, jit->session, codes, n, options, error);
 }
 
+nst_jit_status nst_jit_compile_vectors(nst_jit_unit **out, nst_vector_function **functions, nst_jit *jit,
+                                       const nst_vector_code *codes, int n, nst_jit_options options, nst_buffer *error) {
+  return jit->module->compile_vectors(out, functions, jit->session, codes, n, options, error);
+}
+
 void nst_jit_unit_free(nst_jit *jit, nst_jit_unit *unit) {
   if (unit) jit->module->unit_free(unit);
 }

@@ -148,6 +148,15 @@ static nst_jit_status session_new(nst_jit_session **out, nst_buffer *error) {
 
 /* ---- one compilation ---- */
 
+/* What is compiled: pieces of straight-line code or of vector code. */
+typedef struct {
+  const nst_code *codes;
+  const nst_vector_code *vectors;
+  int n;
+} pieces;
+
+static const char *piece_name(const pieces *p, int i) { return p->codes ? p->codes[i].name : p->vectors[i].name; }
+
 static LLVMTargetMachineRef new_machine(const nst_jit_session *s, nst_jit_level level) {
   static const LLVMCodeGenOptLevel levels[] = {LLVMCodeGenLevelNone, LLVMCodeGenLevelLess, LLVMCodeGenLevelDefault};
   return LLVMCreateTargetMachine(s->target, s->triple, s->cpu, s->features, levels[level], LLVMRelocPIC,
@@ -156,9 +165,9 @@ static LLVMTargetMachineRef new_machine(const nst_jit_session *s, nst_jit_level 
 
 /* The verified and optimised module, or NULL. */
 static LLVMModuleRef build_module(const nst_jit_session *s, LLVMContextRef context, LLVMTargetMachineRef machine,
-                                  const nst_code *codes, int n, const char *prefix, nst_jit_options options,
-                                  nst_buffer *error) {
-  LLVMModuleRef module = nst_llvm_emit(context, codes, n, prefix, options.require);
+                                  const pieces *p, const char *prefix, nst_jit_options options, nst_buffer *error) {
+  LLVMModuleRef module = p->codes ? nst_llvm_emit(context, p->codes, p->n, prefix, options.require)
+                                  : nst_llvm_emit_vectors(context, p->vectors, p->n, prefix);
   LLVMSetTarget(module, s->triple);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   LLVMSetModuleDataLayout(module, layout);
@@ -180,14 +189,14 @@ static LLVMModuleRef build_module(const nst_jit_session *s, LLVMContextRef conte
 }
 
 /* The code as an object in memory, or NULL. Nothing of LLVM but the buffer is left afterwards. */
-static LLVMMemoryBufferRef build_object(const nst_jit_session *s, const nst_code *codes, int n, const char *prefix,
+static LLVMMemoryBufferRef build_object(const nst_jit_session *s, const pieces *p, const char *prefix,
                                         nst_jit_options options, nst_buffer *error) {
   LLVMContextRef context = LLVMContextCreate();
   nst_buffer said = {0};
   LLVMContextSetDiagnosticHandler(context, on_diagnostic, &said);
   LLVMTargetMachineRef machine = new_machine(s, options.level);
   LLVMMemoryBufferRef object = NULL;
-  LLVMModuleRef module = build_module(s, context, machine, codes, n, prefix, options, error);
+  LLVMModuleRef module = build_module(s, context, machine, p, prefix, options, error);
   if (module) {
     char *why = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &why, &object)) {
@@ -224,12 +233,13 @@ static bool find(nst_jit_session *s, const char *prefix, const char *name, LLVMO
   return !bad;
 }
 
-static nst_jit_status compile(nst_jit_unit **out, nst_code_function **functions, nst_jit_session *s,
-                              const nst_code *codes, int n, nst_jit_options options, nst_buffer *error) {
+/* at[i]: the address of piece i. */
+static nst_jit_status compile_pieces(nst_jit_unit **out, uintptr_t *at, nst_jit_session *s, const pieces *p,
+                                     nst_jit_options options, nst_buffer *error) {
   *out = NULL;
   char prefix[32];
   snprintf(prefix, sizeof prefix, "u%u_", atomic_fetch_add(&s->units, 1));
-  LLVMMemoryBufferRef object = build_object(s, codes, n, prefix, options, error);
+  LLVMMemoryBufferRef object = build_object(s, p, prefix, options, error);
   if (!object) return NST_JIT_FAILED;
 
   nst_jit_unit *u = calloc(1, sizeof *u);
@@ -238,10 +248,10 @@ static nst_jit_status compile(nst_jit_unit **out, nst_code_function **functions,
   u->tracker = LLVMOrcJITDylibCreateResourceTracker(LLVMOrcLLJITGetMainJITDylib(s->lljit));
   bool good = !failed(LLVMOrcLLJITAddObjectFileWithRT(s->lljit, u->tracker, object), /* takes the object */
                       "cannot add the generated code", error);
-  for (int i = 0; good && i < n; i++) {
-    LLVMOrcExecutorAddress at = 0;
-    good = find(s, prefix, codes[i].name, &at, error);
-    if (good) functions[i] = (nst_code_function *)(uintptr_t)at;
+  for (int i = 0; good && i < p->n; i++) {
+    LLVMOrcExecutorAddress address = 0;
+    good = find(s, prefix, piece_name(p, i), &address, error);
+    if (good) at[i] = (uintptr_t)address;
   }
   if (!good) {
     unit_free(u);
@@ -251,13 +261,36 @@ static nst_jit_status compile(nst_jit_unit **out, nst_code_function **functions,
   return NST_JIT_OK;
 }
 
+static nst_jit_status compile(nst_jit_unit **out, nst_code_function **functions, nst_jit_session *s,
+                              const nst_code *codes, int n, nst_jit_options options, nst_buffer *error) {
+  pieces p = {.codes = codes, .n = n};
+  uintptr_t *at = calloc((size_t)n + 1, sizeof *at);
+  if (!at) nst_out_of_memory();
+  nst_jit_status status = compile_pieces(out, at, s, &p, options, error);
+  for (int i = 0; status == NST_JIT_OK && i < n; i++) functions[i] = (nst_code_function *)at[i];
+  free(at);
+  return status;
+}
+
+static nst_jit_status compile_vectors(nst_jit_unit **out, nst_vector_function **functions, nst_jit_session *s,
+                                      const nst_vector_code *codes, int n, nst_jit_options options, nst_buffer *error) {
+  pieces p = {.vectors = codes, .n = n};
+  uintptr_t *at = calloc((size_t)n + 1, sizeof *at);
+  if (!at) nst_out_of_memory();
+  nst_jit_status status = compile_pieces(out, at, s, &p, options, error);
+  for (int i = 0; status == NST_JIT_OK && i < n; i++) functions[i] = (nst_vector_function *)at[i];
+  free(at);
+  return status;
+}
+
 static nst_jit_status emit(nst_buffer *out, nst_jit_session *s, const nst_code *codes, int n, nst_jit_options options,
                            nst_buffer *error) {
   LLVMContextRef context = LLVMContextCreate();
   nst_buffer said = {0};
   LLVMContextSetDiagnosticHandler(context, on_diagnostic, &said);
   LLVMTargetMachineRef machine = new_machine(s, options.level);
-  LLVMModuleRef module = build_module(s, context, machine, codes, n, "", options, error);
+  pieces p = {.codes = codes, .n = n};
+  LLVMModuleRef module = build_module(s, context, machine, &p, "", options, error);
   if (module) {
     char *text = LLVMPrintModuleToString(module);
     nst_buffer_puts(out, text);
@@ -279,6 +312,7 @@ const nst_jit_module *nst_jit_module_get(void) {
     .session_new = session_new,
     .session_free = session_free,
     .compile = compile,
+    .compile_vectors = compile_vectors,
     .unit_free = unit_free,
     .emit = emit,
   };

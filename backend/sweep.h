@@ -73,7 +73,7 @@ typedef struct nst_sweep_result nst_sweep_result;
 nst_sweep_result *nst_sweep_result_new(nst_sweep_shape shape);
 void nst_sweep_result_free(nst_sweep_result *r);
 void nst_sweep_result_clear(nst_sweep_result *r); /* as new */
-typedef struct { uint64_t evaluated, pruned, duplicates, dropped, valid; } nst_sweep_tally;
+typedef struct { uint64_t evaluated, pruned, duplicates, dropped, valid, checksum; } nst_sweep_tally;
 nst_sweep_tally *nst_sweep_result_tally(nst_sweep_result *r);
 /* Offers a valid point (copied if it enters). Exact comparisons; equal metrics: the earlier point wins. On the front, of
  * points equal in all pareto metrics only the first is kept. */

@@ -186,6 +186,7 @@ void nst_sweep_result_merge(nst_sweep_result *into, const nst_sweep_result *from
   into->tally.duplicates += from->tally.duplicates;
   into->tally.dropped += from->tally.dropped;
   into->tally.valid += from->tally.valid;
+  into->tally.checksum += from->tally.checksum;
 }
 
 size_t nst_sweep_result_nbest(const nst_sweep_result *r) { return r->best.n; }

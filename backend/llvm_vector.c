@@ -1,0 +1,309 @@
+/* Vector code becomes LLVM IR: one loop over vectors of NST_VECTOR_LANES tuples.
+ *
+ * The vector width is fixed; LLVM splits a vector where the machine has narrower
+ * ones, and since all numbers are whole and bounded, the results are the same
+ * bits either way. Multiply and add may fuse (llvm.fmuladd): exact both ways. */
+#include "backend/llvm_emit.h"
+#include <string.h>
+
+typedef struct {
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMBuilderRef b;
+  LLVMTypeRef i1, i8, i64, f64, ptr, number, lanes, lanes_i64, lanes_i1, lanes_f64;
+  const nst_vector_code *code;
+  LLVMValueRef function, i, iota;   /* index of the vector's first tuple; 0 … lanes-1 */
+  LLVMValueRef columns[256];        /* loaded once, before the loop */
+  LLVMValueRef coefficients, limits;
+} emitter;
+
+static LLVMValueRef i64_of(emitter *e, uint64_t v) { return LLVMConstInt(e->i64, v, 0); }
+static LLVMValueRef number_of(emitter *e, int64_t v) {
+  return e->code->floating ? LLVMConstReal(e->f64, (double)v) : LLVMConstInt(e->i64, (uint64_t)v, 1);
+}
+
+static LLVMValueRef splat_const(LLVMValueRef v) {
+  LLVMValueRef all[NST_VECTOR_LANES];
+  for (int k = 0; k < NST_VECTOR_LANES; k++) all[k] = v;
+  return LLVMConstVector(all, NST_VECTOR_LANES);
+}
+
+static LLVMValueRef splat(emitter *e, LLVMTypeRef vector, LLVMValueRef v) {
+  LLVMValueRef one = LLVMBuildInsertElement(e->b, LLVMGetPoison(vector), v, i64_of(e, 0), "");
+  LLVMValueRef zeros = LLVMConstNull(LLVMVectorType(LLVMInt32TypeInContext(e->context), NST_VECTOR_LANES));
+  return LLVMBuildShuffleVector(e->b, one, LLVMGetPoison(vector), zeros, "");
+}
+
+static LLVMValueRef at(emitter *e, LLVMTypeRef type, LLVMValueRef base, LLVMValueRef index) {
+  return LLVMBuildInBoundsGEP2(e->b, type, base, &index, 1, "");
+}
+
+static LLVMValueRef intrinsic(emitter *e, const char *name, LLVMTypeRef *types, unsigned ntypes, LLVMValueRef *args, unsigned n) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->module, id, types, ntypes);
+  return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->context, id, types, ntypes), f, args, n, "");
+}
+
+static LLVMValueRef in_array(emitter *e, int number) {
+  return LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, LLVMGetParam(e->function, 0), i64_of(e, (uint64_t)number)), "");
+}
+
+static LLVMValueRef load_lanes(emitter *e, LLVMValueRef base, LLVMValueRef index) {
+  LLVMValueRef load = LLVMBuildLoad2(e->b, e->lanes, at(e, e->number, base, index), "");
+  LLVMSetAlignment(load, 64);
+  return load;
+}
+
+static LLVMValueRef coefficient(emitter *e, int k) {
+  LLVMValueRef v = LLVMBuildLoad2(e->b, e->number, at(e, e->number, e->coefficients, i64_of(e, (uint64_t)k * (uint64_t)e->code->stride)), "");
+  return splat(e, e->lanes, v);
+}
+
+static LLVMValueRef emit_form(emitter *e, const nst_vform *f) {
+  LLVMValueRef sum = NULL;
+  for (int k = f->first; k < f->first + f->n; k++) {
+    const nst_vterm *t = &e->code->terms[k];
+    LLVMValueRef c = coefficient(e, t->coefficient);
+    if (t->column < 0) {
+      sum = !sum ? c : e->code->floating ? LLVMBuildFAdd(e->b, sum, c, "") : LLVMBuildAdd(e->b, sum, c, "");
+      continue;
+    }
+    LLVMValueRef x = load_lanes(e, e->columns[t->column], e->i);
+    if (!sum) {
+      sum = e->code->floating ? LLVMBuildFMul(e->b, c, x, "") : LLVMBuildMul(e->b, c, x, "");
+    } else if (e->code->floating) {
+      LLVMValueRef args[] = {c, x, sum};
+      sum = intrinsic(e, "llvm.fmuladd", &e->lanes, 1, args, 3);
+    } else {
+      sum = LLVMBuildAdd(e->b, sum, LLVMBuildMul(e->b, c, x, ""), "");
+    }
+  }
+  return sum ? sum : LLVMConstNull(e->lanes);
+}
+
+static LLVMValueRef compare(emitter *e, LLVMRealPredicate real, LLVMIntPredicate whole, LLVMValueRef a, LLVMValueRef b) {
+  return e->code->floating ? LLVMBuildFCmp(e->b, real, a, b, "") : LLVMBuildICmp(e->b, whole, a, b, "");
+}
+
+/* Doubles: q = floor(a / d) may be one too large where a / d was rounded up; then the rest is negative. */
+static LLVMValueRef ceil_div(emitter *e, LLVMValueRef a, int64_t d) {
+  LLVMValueRef by = splat_const(number_of(e, d));
+  if (!e->code->floating)
+    return LLVMBuildSDiv(e->b, LLVMBuildAdd(e->b, a, splat_const(number_of(e, d - 1)), ""), by, "");
+  LLVMValueRef quotient = LLVMBuildFDiv(e->b, a, by, "");
+  LLVMValueRef q = intrinsic(e, "llvm.floor", &e->lanes, 1, &quotient, 1);
+  LLVMValueRef rest = LLVMBuildFSub(e->b, a, LLVMBuildFMul(e->b, q, by, ""), "");
+  LLVMValueRef more = LLVMBuildFCmp(e->b, LLVMRealOGT, rest, LLVMConstNull(e->lanes), "");
+  return LLVMBuildFAdd(e->b, q, LLVMBuildUIToFP(e->b, more, e->lanes, ""), "");
+}
+
+static LLVMValueRef emit_op(emitter *e, const nst_vop *o, LLVMValueRef *v) {
+  LLVMValueRef a = o->a >= 0 ? v[o->a] : NULL, b = o->b >= 0 ? v[o->b] : NULL;
+  bool f = e->code->floating;
+  switch (o->kind) {
+  case NST_VOP_FORM: return emit_form(e, &e->code->forms[o->imm]);
+  case NST_VOP_CONST: return splat_const(number_of(e, o->imm));
+  case NST_VOP_ADD: return f ? LLVMBuildFAdd(e->b, a, b, "") : LLVMBuildAdd(e->b, a, b, "");
+  case NST_VOP_SUB: return f ? LLVMBuildFSub(e->b, a, b, "") : LLVMBuildSub(e->b, a, b, "");
+  case NST_VOP_MUL: return f ? LLVMBuildFMul(e->b, a, b, "") : LLVMBuildMul(e->b, a, b, "");
+  case NST_VOP_MIN: return LLVMBuildSelect(e->b, compare(e, LLVMRealOLT, LLVMIntSLT, a, b), a, b, "");
+  case NST_VOP_MAX: return LLVMBuildSelect(e->b, compare(e, LLVMRealOGT, LLVMIntSGT, a, b), a, b, "");
+  case NST_VOP_SCALE: b = splat_const(number_of(e, o->imm)); return f ? LLVMBuildFMul(e->b, a, b, "") : LLVMBuildMul(e->b, a, b, "");
+  case NST_VOP_CEILDIV: return ceil_div(e, a, o->imm);
+  case NST_VOP_LT: return compare(e, LLVMRealOLT, LLVMIntSLT, a, b);
+  case NST_VOP_LE: return compare(e, LLVMRealOLE, LLVMIntSLE, a, b);
+  case NST_VOP_EQ: return compare(e, LLVMRealOEQ, LLVMIntEQ, a, b);
+  case NST_VOP_AND: return LLVMBuildAnd(e->b, a, b, "");
+  case NST_VOP_OR: return LLVMBuildOr(e->b, a, b, "");
+  case NST_VOP_NOT: return LLVMBuildNot(e->b, a, "");
+  case NST_VOP_TRUE: return splat_const(LLVMConstInt(e->i1, 1, 0));
+  }
+  return NULL;
+}
+
+static void mark(const nst_vop *ops, int k, bool *live) {
+  if (k < 0 || live[k]) return;
+  live[k] = true;
+  mark(ops, ops[k].a, live);
+  mark(ops, ops[k].b, live);
+}
+
+static LLVMValueRef limit(emitter *e, int k) {
+  return splat(e, e->lanes, LLVMBuildLoad2(e->b, e->number, at(e, e->number, e->limits, i64_of(e, (uint64_t)k)), ""));
+}
+
+/* Is the second front metric below the entry of the first one's bucket? */
+static LLVMValueRef below_table(emitter *e, LLVMValueRef x, LLVMValueRef y) {
+  if (!e->code->floating) x = LLVMBuildSIToFP(e->b, x, e->lanes_f64, "");
+  LLVMValueRef bits = LLVMBuildBitCast(e->b, x, e->lanes_i64, "");
+  int shift = 52 - NST_VECTOR_BUCKET_BITS;
+  LLVMValueRef bucket = LLVMBuildAShr(e->b, bits, splat_const(i64_of(e, (uint64_t)shift)), "");
+  bucket = LLVMBuildSub(e->b, bucket, splat_const(i64_of(e, (1023u << NST_VECTOR_BUCKET_BITS) - 1)), "");
+  LLVMValueRef zero = LLVMConstNull(e->lanes_i64);
+  bucket = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSGT, bucket, zero, ""), bucket, zero, "");
+  bucket = LLVMBuildAdd(e->b, bucket, splat_const(i64_of(e, 2)), "");
+  LLVMValueRef places = LLVMBuildGEP2(e->b, e->number, e->limits, &bucket, 1, "");
+  LLVMTypeRef types[] = {e->lanes, LLVMTypeOf(places)};
+  LLVMValueRef args[] = {places, LLVMConstInt(LLVMInt32TypeInContext(e->context), 8, 0), splat_const(LLVMConstInt(e->i1, 1, 0)),
+                         LLVMConstNull(e->lanes)};
+  LLVMValueRef entry = intrinsic(e, "llvm.masked.gather", types, 2, args, 4);
+  return compare(e, LLVMRealOLT, LLVMIntSLT, y, entry);
+}
+
+static LLVMValueRef count_bits(emitter *e, LLVMValueRef mask) { /* of <lanes x i1>, as i64 */
+  LLVMValueRef byte = LLVMBuildBitCast(e->b, mask, e->i8, "");
+  return LLVMBuildZExt(e->b, intrinsic(e, "llvm.ctpop", &e->i8, 1, &byte, 1), e->i64, "");
+}
+
+static LLVMValueRef sum_of_metrics(emitter *e, LLVMValueRef *v, LLVMValueRef inside) {
+  LLVMValueRef sum = LLVMConstNull(e->lanes_i64);
+  for (int k = 0; k < e->code->nmetrics; k++) {
+    LLVMValueRef x = v[e->code->metrics[k]];
+    if (e->code->floating) x = LLVMBuildFPToSI(e->b, x, e->lanes_i64, "");
+    sum = LLVMBuildAdd(e->b, sum, x, "");
+  }
+  sum = LLVMBuildSelect(e->b, inside, sum, LLVMConstNull(e->lanes_i64), "");
+  return intrinsic(e, "llvm.vector.reduce.add", &e->lanes_i64, 1, &sum, 1);
+}
+
+/* Which lanes hold points that may enter an answer. */
+static LLVMValueRef candidates(emitter *e, LLVMValueRef *v, LLVMValueRef valid) {
+  const nst_vector_code *c = e->code;
+  LLVMValueRef may = c->nfront > 2 ? valid : LLVMConstNull(e->lanes_i1);
+  if (c->best >= 0) {
+    LLVMValueRef l = limit(e, 0);
+    may = LLVMBuildOr(e->b, may, c->largest ? compare(e, LLVMRealOGE, LLVMIntSGE, v[c->best], l)
+                                            : compare(e, LLVMRealOLE, LLVMIntSLE, v[c->best], l), "");
+  }
+  if (c->nfront == 1) may = LLVMBuildOr(e->b, may, compare(e, LLVMRealOLE, LLVMIntSLE, v[c->front[0]], limit(e, 1)), "");
+  if (c->nfront == 2) may = LLVMBuildOr(e->b, may, below_table(e, v[c->front[0]], v[c->front[1]]), "");
+  return LLVMBuildAnd(e->b, may, valid, "");
+}
+
+/* Appends i + k for each set bit k of mask; returns the new count. The builder ends behind the list. */
+static LLVMValueRef list_bits(emitter *e, LLVMValueRef mask, LLVMValueRef count) {
+  LLVMValueRef bits = LLVMBuildZExt(e->b, LLVMBuildBitCast(e->b, mask, e->i8, ""), e->i64, "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+  LLVMBasicBlockRef head = LLVMAppendBasicBlockInContext(e->context, e->function, "list");
+  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->context, e->function, "put");
+  LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->function, "listed");
+  LLVMBuildBr(e->b, head);
+  LLVMPositionBuilderAtEnd(e->b, head);
+  LLVMValueRef left = LLVMBuildPhi(e->b, e->i64, ""), n = LLVMBuildPhi(e->b, e->i64, "");
+  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, left, i64_of(e, 0), ""), done, body);
+  LLVMPositionBuilderAtEnd(e->b, body);
+  LLVMValueRef args[] = {left, LLVMConstInt(e->i1, 1, 0)};
+  LLVMValueRef k = intrinsic(e, "llvm.cttz", &e->i64, 1, args, 2);
+  LLVMBuildStore(e->b, LLVMBuildAdd(e->b, e->i, k, ""), at(e, e->i64, LLVMGetParam(e->function, 2), n));
+  LLVMValueRef rest = LLVMBuildAnd(e->b, left, LLVMBuildSub(e->b, left, i64_of(e, 1), ""), "");
+  LLVMValueRef more = LLVMBuildAdd(e->b, n, i64_of(e, 1), "");
+  LLVMBuildBr(e->b, head);
+  LLVMValueRef lefts[] = {bits, rest}, counts[] = {count, more};
+  LLVMBasicBlockRef from[] = {before, body};
+  LLVMAddIncoming(left, lefts, from, 2);
+  LLVMAddIncoming(n, counts, from, 2);
+  LLVMPositionBuilderAtEnd(e->b, done);
+  return n;
+}
+
+static void emit_filter(emitter *e, LLVMValueRef n, LLVMValueRef *count, LLVMValueRef *valid_sum, LLVMValueRef *metric_sum) {
+  const nst_vector_code *c = e->code;
+  LLVMValueRef v[256] = {NULL};
+  bool live[256] = {false};
+  mark(c->ops, c->valid, live);
+  mark(c->ops, c->best, live);
+  for (int k = 0; k < 2 && c->nfront <= 2; k++) mark(c->ops, k < c->nfront ? c->front[k] : -1, live);
+  for (int k = 0; k < c->nmetrics && c->checksum; k++) mark(c->ops, c->metrics[k], live);
+  for (int k = 0; k < c->nops; k++)
+    if (live[k]) v[k] = emit_op(e, &c->ops[k], v);
+  LLVMValueRef index = LLVMBuildAdd(e->b, splat(e, e->lanes_i64, e->i), e->iota, "");
+  LLVMValueRef inside = LLVMBuildICmp(e->b, LLVMIntULT, index, splat(e, e->lanes_i64, n), "");
+  LLVMValueRef valid = LLVMBuildAnd(e->b, v[c->valid], inside, "");
+  *valid_sum = LLVMBuildAdd(e->b, *valid_sum, count_bits(e, valid), "");
+  if (c->checksum) *metric_sum = LLVMBuildAdd(e->b, *metric_sum, sum_of_metrics(e, v, inside), "");
+  *count = list_bits(e, candidates(e, v, valid), *count);
+}
+
+static void add_to(emitter *e, LLVMValueRef base, int k, LLVMValueRef v) {
+  LLVMValueRef place = at(e, e->i64, base, i64_of(e, (uint64_t)k));
+  LLVMBuildStore(e->b, LLVMBuildAdd(e->b, LLVMBuildLoad2(e->b, e->i64, place, ""), v, ""), place);
+}
+
+static void emit_function(emitter *e, const nst_vector_code *code, const char *prefix) {
+  char name[128];
+  size_t np = strlen(prefix), nn = strlen(code->name);
+  memcpy(name, prefix, np);
+  memcpy(name + np, code->name, nn + 1);
+  LLVMTypeRef types[] = {e->ptr, e->i64, e->ptr};
+  e->code = code;
+  e->number = code->floating ? e->f64 : e->i64;
+  e->lanes = code->floating ? e->lanes_f64 : e->lanes_i64;
+  e->function = LLVMAddFunction(e->module, name, LLVMFunctionType(e->i64, types, 3, 0));
+  static const char *const attributes[][2] = {{"prefer-vector-width", "512"}, {"min-legal-vector-width", "512"}};
+  for (int k = 0; k < 2; k++)
+    LLVMAddAttributeAtIndex(e->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(e->context, attributes[k][0], (unsigned)strlen(attributes[k][0]),
+                                                      attributes[k][1], (unsigned)strlen(attributes[k][1])));
+  unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
+  LLVMAddAttributeAtIndex(e->function, 3, LLVMCreateEnumAttribute(e->context, noalias, 0));
+  LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(e->context, e->function, "entry");
+  LLVMBasicBlockRef loop = LLVMAppendBasicBlockInContext(e->context, e->function, "loop");
+  LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->function, "done");
+  LLVMPositionBuilderAtEnd(e->b, entry);
+  e->coefficients = in_array(e, 0);
+  for (int k = 0; k < code->ncolumns; k++) e->columns[k] = in_array(e, 1 + k);
+  if (code->filter) e->limits = in_array(e, 1 + code->ncolumns);
+  LLVMValueRef tally = code->filter ? in_array(e, 2 + code->ncolumns) : NULL, n = LLVMGetParam(e->function, 1);
+  LLVMBuildBr(e->b, loop);
+
+  LLVMPositionBuilderAtEnd(e->b, loop);
+  e->i = LLVMBuildPhi(e->b, e->i64, "i");
+  LLVMValueRef count0 = LLVMBuildPhi(e->b, e->i64, "count"), valid0 = LLVMBuildPhi(e->b, e->i64, "valid"),
+               sum0 = LLVMBuildPhi(e->b, e->i64, "sum");
+  LLVMValueRef count = count0, valid = valid0, sum = sum0;
+  if (code->filter) {
+    emit_filter(e, n, &count, &valid, &sum);
+  } else {
+    LLVMValueRef padded = LLVMBuildAnd(e->b, LLVMBuildAdd(e->b, n, i64_of(e, NST_VECTOR_LANES - 1), ""),
+                                       i64_of(e, ~(uint64_t)(NST_VECTOR_LANES - 1)), "");
+    for (int k = 0; k < code->nforms; k++) {
+      LLVMValueRef index = LLVMBuildAdd(e->b, LLVMBuildMul(e->b, padded, i64_of(e, (uint64_t)k), ""), e->i, "");
+      LLVMValueRef store = LLVMBuildStore(e->b, emit_form(e, &code->forms[k]), at(e, e->number, LLVMGetParam(e->function, 2), index));
+      LLVMSetAlignment(store, 64);
+    }
+  }
+  LLVMValueRef next = LLVMBuildAdd(e->b, e->i, i64_of(e, NST_VECTOR_LANES), "");
+  LLVMBasicBlockRef last = LLVMGetInsertBlock(e->b);
+  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, next, n, ""), loop, done);
+  LLVMBasicBlockRef from[] = {entry, last};
+  LLVMValueRef zero = i64_of(e, 0);
+  LLVMValueRef values[4][2] = {{zero, next}, {zero, count}, {zero, valid}, {zero, sum}}, phis[] = {e->i, count0, valid0, sum0};
+  for (int k = 0; k < 4; k++) LLVMAddIncoming(phis[k], values[k], from, 2);
+
+  LLVMPositionBuilderAtEnd(e->b, done);
+  if (tally) {
+    add_to(e, tally, 0, valid);
+    add_to(e, tally, 1, sum);
+  }
+  LLVMBuildRet(e->b, count);
+}
+
+LLVMModuleRef nst_llvm_emit_vectors(LLVMContextRef context, const nst_vector_code *codes, int n, const char *prefix) {
+  emitter e = {.context = context,
+               .module = LLVMModuleCreateWithNameInContext("nestor", context),
+               .b = LLVMCreateBuilderInContext(context),
+               .i1 = LLVMInt1TypeInContext(context),
+               .i8 = LLVMInt8TypeInContext(context),
+               .i64 = LLVMInt64TypeInContext(context),
+               .f64 = LLVMDoubleTypeInContext(context),
+               .ptr = LLVMPointerTypeInContext(context, 0)};
+  e.lanes_i64 = LLVMVectorType(e.i64, NST_VECTOR_LANES);
+  e.lanes_f64 = LLVMVectorType(e.f64, NST_VECTOR_LANES);
+  e.lanes_i1 = LLVMVectorType(e.i1, NST_VECTOR_LANES);
+  LLVMValueRef iota[NST_VECTOR_LANES];
+  for (uint64_t k = 0; k < NST_VECTOR_LANES; k++) iota[k] = i64_of(&e, k);
+  e.iota = LLVMConstVector(iota, NST_VECTOR_LANES);
+  for (int k = 0; k < n; k++) emit_function(&e, &codes[k], prefix);
+  LLVMDisposeBuilder(e.b);
+  return e.module;
+}

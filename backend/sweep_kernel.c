@@ -1,0 +1,588 @@
+/* The kernel engine: a sweep as generated loops over tables of columns.
+ *
+ * Preparing it: partition the parameters (sweep_axes), say what is asked as
+ * forms and a program (sweep_program), turn each variant's formulas into
+ * polynomials (sweep_poly), lay the polynomials out over the axes
+ * (sweep_layout), compile the two innermost loops. Variants whose polynomials
+ * are all the same are evaluated once. A unit is a range of tuples of the
+ * outermost axis for one variant.
+ *
+ * The generated code only says which points may enter an answer; those are
+ * computed again in whole numbers and offered to the result, which decides. */
+#include "backend/sweep_kernel.h"
+#include "base/vec.h"
+#include "ir/plan.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VARIANTS = 1 << 20, UNIT_POINTS = 1 << 20, PROGRAM = 250 };
+
+typedef struct { int *polys; /* [nforms] numbers of known polynomials */ bool duplicate; } variant;
+
+typedef struct {
+  nst_sweep_engine engine;
+  nst_arena *arena;
+  const nst_ir_sweep *sweep;
+  const nst_space *space;
+  nst_sweep_options options;
+  nst_sweep_shape shape;
+  nst_sweep_axes axes;
+  nst_sweep_tables tables;
+  nst_sweep_program program;
+  NST_VEC(nst_sweep_known_poly) polys;
+  variant *variants;
+  nst_sweep_layout layout;
+  uint64_t chunks, chunk;      /* units per variant; tuples of the outermost axis in each */
+  uint64_t feasible;           /* points per variant */
+  nst_jit_unit *unit;
+  nst_vector_function *step, *filter;
+  nst_sweep_bounds *bounds;
+} kernel_engine;
+
+/* ---- preparing ---- */
+
+static uint64_t hash_poly(const nst_sweep_poly *p, int form, int naxes) {
+  uint64_t h = 0xcbf29ce484222325u ^ (uint64_t)form;
+  for (int i = 0; i < p->nterms; i++) {
+    h = (h ^ (uint64_t)p->terms[i].coef.num) * 0x100000001b3u;
+    for (int a = 0; a < naxes; a++) h = (h ^ (uint64_t)p->terms[i].columns[a]) * 0x100000001b3u;
+  }
+  return h;
+}
+
+static bool same_poly(const nst_sweep_poly *a, const nst_sweep_poly *b, int naxes) {
+  if (a->nterms != b->nterms) return false;
+  for (int i = 0; i < a->nterms; i++)
+    if (a->terms[i].coef.num != b->terms[i].coef.num ||
+        memcmp(a->terms[i].columns, b->terms[i].columns, (size_t)naxes * sizeof(int)))
+      return false;
+  return true;
+}
+
+/* The number of a polynomial; copied out of the work arena when it is new. */
+static int known_poly(kernel_engine *k, int form, const nst_sweep_poly *p) {
+  int naxes = k->tables.naxes;
+  uint64_t hash = hash_poly(p, form, naxes);
+  for (size_t i = 0; i < k->polys.len; i++) {
+    const nst_sweep_known_poly *q = &k->polys.items[i];
+    if (q->hash == hash && q->form == form && same_poly(&q->poly, p, naxes)) return (int)i;
+  }
+  nst_sweep_known_poly copy = {form, {NST_NEW_ARRAY(k->arena, p->nterms, nst_sweep_term), p->nterms, p->nterms}, hash};
+  for (int i = 0; i < p->nterms; i++) {
+    int *columns = NST_NEW_ARRAY(k->arena, naxes + 1, int);
+    memcpy(columns, p->terms[i].columns, (size_t)naxes * sizeof *columns);
+    copy.poly.terms[i] = (nst_sweep_term){p->terms[i].coef, columns};
+  }
+  *nst_vec_push(k->arena, &k->polys) = copy;
+  return (int)k->polys.len - 1;
+}
+
+/* Working instances of each statement at each level; -1 where they differ from point to point. */
+static int64_t *find_instances(kernel_engine *k, const nst_plan *plan, const nst_sweep_factor *factors) {
+  int n = k->axes.mapping->workload.nstmts * k->axes.mapping->hardware.nlevels;
+  int64_t *instances = NST_NEW_ARRAY(k->arena, n, int64_t);
+  for (int i = 0; i < n; i++) {
+    nst_sweep_poly p = {0};
+    bool good = nst_sweep_poly_add(&k->tables, &p, nst_rat_int(1), &plan->instances[i], factors);
+    nst_sweep_poly_finish(&k->tables, &p);
+    bool constant = good && p.nterms <= 1;
+    for (int a = 0; p.nterms == 1 && a < k->tables.naxes; a++) constant = constant && !p.terms[0].columns[a];
+    instances[i] = !constant ? -1 : p.nterms ? (int64_t)p.terms[0].coef.num : 0;
+  }
+  return instances;
+}
+
+static bool prepare_variant(kernel_engine *k, uint64_t number, const char **why) {
+  k->tables.work = nst_arena_new();
+  const nst_ir_mapping *m = nst_variant_make(k->tables.work, &k->axes.variants, number);
+  const nst_plan *plan = nst_plan_make(k->tables.work, m);
+  bool good = false;
+  if (!plan) {
+    *why = "a mapping with too many loops";
+  } else {
+    nst_sweep_factor *factors = NST_NEW_ARRAY(k->tables.work, plan->ncolumns + 1, nst_sweep_factor);
+    good = nst_sweep_factors(&k->tables, m, plan, factors);
+    if (!good) *why = "a tensor whose elements have to be listed";
+    if (good && plan->nconflicts) {
+      *why = "an array with reduce = false";
+      good = false;
+    }
+    if (good && !number) {
+      const int64_t *instances = find_instances(k, plan, factors);
+      good = nst_sweep_program_build(&k->program, k->arena, &k->axes, k->sweep, instances, why);
+    }
+    variant *v = &k->variants[number];
+    if (good) v->polys = NST_NEW_ARRAY(k->arena, k->program.nforms, int);
+    for (int f = 0; f < k->program.nforms && good; f++) {
+      nst_sweep_poly p;
+      good = nst_sweep_form_poly(&p, &k->tables, &k->program.forms[f], m, plan, factors);
+      if (!good) *why = "numbers past 63 bits";
+      else v->polys[f] = known_poly(k, f, &p);
+    }
+  }
+  nst_arena_free(k->tables.work);
+  k->tables.work = k->arena;
+  return good;
+}
+
+typedef struct { const int *polys; int n; uint64_t number; } listed_variant;
+
+static int compare_variants(const void *a, const void *b) {
+  const listed_variant *x = a, *y = b;
+  int c = memcmp(x->polys, y->polys, (size_t)x->n * sizeof(int));
+  return c ? c : (x->number > y->number) - (x->number < y->number);
+}
+
+/* Of variants with the same polynomials, all but the first are duplicates. */
+static void find_duplicates(kernel_engine *k) {
+  uint64_t n = k->axes.variants.count;
+  listed_variant *list = malloc(n * sizeof *list);
+  if (!list) nst_out_of_memory();
+  for (uint64_t i = 0; i < n; i++) list[i] = (listed_variant){k->variants[i].polys, k->program.nforms, i};
+  qsort(list, n, sizeof *list, compare_variants);
+  for (uint64_t i = 1; i < n; i++)
+    k->variants[list[i].number].duplicate = !memcmp(list[i - 1].polys, list[i].polys, (size_t)list[i].n * sizeof(int));
+  free(list);
+}
+
+/* No value of a form, and no partial sum of it, is larger. */
+static double poly_bound(const kernel_engine *k, const nst_sweep_poly *p) {
+  double sum = 0;
+  for (int i = 0; i < p->nterms; i++) {
+    double term = fabs((double)p->terms[i].coef.num);
+    for (int a = 0; a < k->tables.naxes; a++) {
+      double most = (double)k->tables.columns[a][p->terms[i].columns[a]].most;
+      term *= most < 1 ? 1 : most;
+    }
+    sum += term;
+  }
+  return sum * (1 + 1e-9);
+}
+
+/* Bounds of every op; the largest of all. */
+static double program_bound(const kernel_engine *k, const double *forms) {
+  double bound[PROGRAM + 1], most = 0;
+  for (int i = 0; i < k->program.nops; i++) {
+    const nst_vop *o = &k->program.ops[i];
+    double a = o->a >= 0 ? bound[o->a] : 0, b = o->b >= 0 ? bound[o->b] : 0, imm = fabs((double)o->imm), r = 1;
+    switch (o->kind) {
+    case NST_VOP_FORM: r = forms[o->imm]; break;
+    case NST_VOP_CONST: r = imm; break;
+    case NST_VOP_ADD:
+    case NST_VOP_SUB: r = a + b; break;
+    case NST_VOP_MUL: r = a * b; break;
+    case NST_VOP_MIN:
+    case NST_VOP_MAX: r = a > b ? a : b; break;
+    case NST_VOP_SCALE: r = a * imm; break;
+    case NST_VOP_CEILDIV: r = a + imm; break;
+    case NST_VOP_LT:
+    case NST_VOP_LE:
+    case NST_VOP_EQ:
+    case NST_VOP_AND:
+    case NST_VOP_OR:
+    case NST_VOP_NOT:
+    case NST_VOP_TRUE: break;
+    }
+    bound[i] = r;
+    if (r > most) most = r;
+  }
+  return most * (1 + 1e-9);
+}
+
+static bool compile(kernel_engine *k, nst_buffer *error) {
+  nst_sweep_level *outer = &k->layout.levels[k->layout.nlevels - 2], *inner = outer + 1;
+  nst_vector_code codes[2] = {
+    {.name = "step", .floating = k->layout.floating, .ncoefficients = outer->nentries, .stride = 1, .ncolumns = outer->ncolumns},
+    {.name = "filter", .floating = k->layout.floating, .filter = true, .checksum = k->options.checksum,
+     .ncoefficients = inner->nentries, .stride = (int)outer->padded, .ncolumns = inner->ncolumns}};
+  nst_sweep_level *levels[2] = {outer, inner};
+  nst_arena *work = nst_arena_new();
+  for (int c = 0; c < 2; c++) { /* forms of a level: the entries of the next one, or the forms themselves */
+    int nforms = c ? k->program.nforms : inner->nentries, n = 0;
+    nst_vform *forms = NST_NEW_ARRAY(work, nforms, nst_vform);
+    nst_vterm *terms = NST_NEW_ARRAY(work, levels[c]->nentries, nst_vterm);
+    for (int f = 0; f < nforms; f++) {
+      forms[f].first = n;
+      for (int i = 0; i < levels[c]->nentries; i++)
+        if ((c ? levels[c]->entries[i].form : levels[c]->entries[i].to) == f)
+          terms[n++] = (nst_vterm){i, levels[c]->entries[i].column};
+      forms[f].n = n - forms[f].first;
+    }
+    codes[c].forms = forms;
+    codes[c].nforms = nforms;
+    codes[c].terms = terms;
+    codes[c].nterms = n;
+  }
+  int metrics[NST_SWEEP_MAX_METRICS];
+  for (int i = 0; i < k->program.nmetrics; i++) metrics[i] = k->program.metrics[i].op;
+  nst_vector_code *f = &codes[1];
+  f->ops = k->program.ops;
+  f->nops = k->program.nops;
+  f->valid = k->program.valid;
+  f->metrics = metrics;
+  f->nmetrics = k->program.nmetrics;
+  f->best = k->sweep->nobjectives ? metrics[0] : -1;
+  f->largest = k->sweep->maximize;
+  f->nfront = k->options.each ? 3 : k->sweep->npareto;
+  for (int i = 0; i < 2 && i < k->sweep->npareto; i++) f->front[i] = metrics[k->sweep->nobjectives + i];
+  nst_vector_function *functions[2];
+  nst_jit_status status = nst_jit_compile_vectors(&k->unit, functions, k->options.jit, codes, 2,
+                                                  (nst_jit_options){NST_JIT_O2, NULL}, error);
+  nst_arena_free(work);
+  k->step = functions[0];
+  k->filter = functions[1];
+  return status == NST_JIT_OK;
+}
+
+static const char *choose_numbers(kernel_engine *k, bool *floating) {
+  double *forms = calloc((size_t)k->program.nforms + 1, sizeof *forms);
+  if (!forms) nst_out_of_memory();
+  for (size_t i = 0; i < k->polys.len; i++) {
+    double b = poly_bound(k, &k->polys.items[i].poly);
+    if (b > forms[k->polys.items[i].form]) forms[k->polys.items[i].form] = b;
+  }
+  double most = program_bound(k, forms);
+  free(forms);
+  *floating = most < 0x1p53;
+  return most < 0x1p62 ? NULL : "numbers past 62 bits";
+}
+
+/* ---- points ---- */
+
+struct nst_sweep_worker {
+  const kernel_engine *k;
+  void **coefficients;          /* per level, of the tuple under way */
+  size_t *tuple;                /* per level */
+  void *table;                  /* coefficients of the last level, for all tuples of the last but one */
+  void *limits;                 /* of the filter */
+  int64_t *candidates;
+  int64_t tally[2];
+  const void **step_in, **filter_in;
+  int64_t *forms, *ops;
+  nst_sweep_point point;
+  nst_sweep_result *unit;       /* of the unit at hand */
+  const char *error;
+};
+
+static double get_double(const nst_sweep_worker *w, const void *a, size_t i) {
+  return w->k->layout.floating ? ((const double *)a)[i] : (double)((const int64_t *)a)[i];
+}
+static int64_t get_whole(const nst_sweep_worker *w, const void *a, size_t i) {
+  return w->k->layout.floating ? (int64_t)((const double *)a)[i] : ((const int64_t *)a)[i];
+}
+static void set_whole(const nst_sweep_worker *w, void *a, size_t i, int64_t v) {
+  if (w->k->layout.floating) ((double *)a)[i] = (double)v;
+  else ((int64_t *)a)[i] = v;
+}
+static void set_limit(const nst_sweep_worker *w, size_t i, bool most) {
+  if (w->k->layout.floating) ((double *)w->limits)[i] = most ? INFINITY : -INFINITY;
+  else ((int64_t *)w->limits)[i] = most ? INT64_MAX : INT64_MIN;
+}
+
+static void *aligned(size_t n) {
+  void *p = aligned_alloc(64, (n * 8 + 127) / 64 * 64);
+  if (!p) nst_out_of_memory();
+  memset(p, 0, (n * 8 + 127) / 64 * 64);
+  return p;
+}
+
+static nst_sweep_worker *worker_new(const nst_sweep_engine *e) {
+  const kernel_engine *k = (const kernel_engine *)e;
+  nst_sweep_worker *w = calloc(1, sizeof *w);
+  int n = k->layout.nlevels;
+  const nst_sweep_level *outer = &k->layout.levels[n - 2], *inner = outer + 1;
+  if (!w) nst_out_of_memory();
+  w->k = k;
+  w->coefficients = calloc((size_t)n, sizeof *w->coefficients);
+  w->tuple = calloc((size_t)n, sizeof *w->tuple);
+  for (int d = 0; d < n; d++) w->coefficients[d] = aligned((size_t)k->layout.levels[d].nentries + 1);
+  w->table = aligned((size_t)inner->nentries * outer->padded + 8);
+  w->limits = aligned(2 + NST_VECTOR_BUCKETS);
+  w->candidates = aligned(inner->padded + 8);
+  w->step_in = calloc((size_t)outer->ncolumns + 1, sizeof *w->step_in);
+  w->filter_in = calloc((size_t)inner->ncolumns + 3, sizeof *w->filter_in);
+  w->forms = calloc((size_t)k->program.nforms + 1, sizeof *w->forms);
+  w->ops = calloc((size_t)k->program.nops + 1, sizeof *w->ops);
+  int npoints = k->sweep->npoints, nmetrics = k->program.nmetrics;
+  w->point = (nst_sweep_point){0, calloc((size_t)npoints + 1, sizeof(int64_t)), calloc((size_t)npoints + 1, sizeof(uint64_t)),
+                               calloc((size_t)nmetrics + 1, sizeof(nst_rat))};
+  if (!w->step_in || !w->filter_in || !w->forms || !w->ops || !w->point.params || !w->point.places || !w->point.metrics)
+    nst_out_of_memory();
+  for (int c = 0; c < outer->ncolumns; c++) w->step_in[1 + c] = outer->columns[c];
+  for (int c = 0; c < inner->ncolumns; c++) w->filter_in[1 + c] = inner->columns[c];
+  w->unit = nst_sweep_result_new(k->shape);
+  w->step_in[0] = w->coefficients[n - 2];
+  w->filter_in[1 + inner->ncolumns] = w->limits;
+  w->filter_in[2 + inner->ncolumns] = w->tally;
+  return w;
+}
+
+static void worker_free(nst_sweep_worker *w) {
+  if (!w) return;
+  for (int d = 0; d < w->k->layout.nlevels; d++) free(w->coefficients[d]);
+  free(w->coefficients);
+  free(w->tuple);
+  free(w->table);
+  free(w->limits);
+  free(w->candidates);
+  free(w->step_in);
+  free(w->filter_in);
+  free(w->forms);
+  free(w->ops);
+  nst_sweep_result_free(w->unit);
+  free(w->point.params);
+  free(w->point.places);
+  free(w->point.metrics);
+  free(w);
+}
+
+static size_t bucket_of(double x) {
+  int64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  int64_t b = (bits >> (52 - NST_VECTOR_BUCKET_BITS)) - ((INT64_C(1023) << NST_VECTOR_BUCKET_BITS) - 1);
+  return b > 0 ? (size_t)b : 0;
+}
+
+/* A valid point (x, y): what comes behind the bucket of x (integers: behind the next one, since x was rounded to a
+ * double) and has no smaller y is not on the front. */
+static void lower_table(nst_sweep_worker *w, int64_t x, int64_t y) {
+  for (size_t b = bucket_of((double)x) + (w->k->layout.floating ? 1 : 2); b < NST_VECTOR_BUCKETS; b++) {
+    if (get_double(w, w->limits, 2 + b) <= (double)y && get_whole(w, w->limits, 2 + b) <= y) break;
+    set_whole(w, w->limits, 2 + b, y);
+  }
+}
+
+static int64_t scaled(nst_rat r, int64_t den) { return (int64_t)(r.num * (den / (int64_t)r.den)); }
+
+static void no_limits(nst_sweep_worker *w) {
+  set_limit(w, 0, !w->k->sweep->maximize);
+  for (size_t i = 1; i < 2 + NST_VECTOR_BUCKETS; i++) set_limit(w, i, true);
+}
+
+/* Tightens the limits by what is known: points that a result holds, in this unit or in units done before. */
+static void tighten(nst_sweep_worker *w, const nst_sweep_result *known) {
+  const nst_ir_sweep *s = w->k->sweep;
+  const nst_sweep_program *p = &w->k->program;
+  const nst_sweep_point *worst = nst_sweep_result_worst(known);
+  if (worst && s->nobjectives) {
+    int64_t limit = scaled(worst->metrics[0], p->metrics[0].den);
+    double old = get_double(w, w->limits, 0);
+    if (s->maximize ? (double)limit > old : (double)limit < old) set_whole(w, w->limits, 0, limit);
+  }
+  if (s->npareto == 1 && nst_sweep_result_nfront(known)) {
+    int64_t limit = scaled(nst_sweep_result_front(known, 0)->metrics[s->nobjectives], p->metrics[s->nobjectives].den);
+    if ((double)limit < get_double(w, w->limits, 1)) set_whole(w, w->limits, 1, limit);
+  }
+}
+
+static void lower_by_front(nst_sweep_worker *w, const nst_sweep_result *known) {
+  const int first = w->k->sweep->nobjectives;
+  const nst_sweep_program *p = &w->k->program;
+  for (size_t i = 0; w->k->sweep->npareto == 2 && i < nst_sweep_result_nfront(known); i++) {
+    const nst_rat *m = nst_sweep_result_front(known, i)->metrics + first;
+    lower_table(w, scaled(m[0], p->metrics[first].den), scaled(m[1], p->metrics[first + 1].den));
+  }
+}
+
+/* The point at tuple t of the innermost axis, exactly. */
+static bool make_point(nst_sweep_worker *w, uint64_t number, size_t t) {
+  const kernel_engine *k = w->k;
+  int n = k->layout.nlevels;
+  const nst_sweep_level *outer = &k->layout.levels[n - 2], *inner = outer + 1;
+  w->tuple[n - 1] = t;
+  memset(w->forms, 0, (size_t)k->program.nforms * sizeof *w->forms);
+  for (int i = 0; i < inner->nentries; i++) {
+    const nst_sweep_entry *e = &inner->entries[i];
+    int64_t c = get_whole(w, w->table, (size_t)i * outer->padded + w->tuple[n - 2]);
+    w->forms[e->form] += e->column < 0 ? c : c * get_whole(w, inner->columns[e->column], t);
+  }
+  if (!nst_sweep_program_run(&k->program, w->forms, w->ops)) return false;
+  for (int i = 0; i < k->program.nmetrics; i++)
+    if (!nst_rat_make(&w->point.metrics[i], w->ops[k->program.metrics[i].op], k->program.metrics[i].den)) return false;
+  w->point.variant = number;
+  for (int d = 0; d < n; d++) {
+    if (k->layout.levels[d].axis < 0) continue;
+    const nst_sweep_axis *x = &k->axes.axes[k->layout.levels[d].axis];
+    size_t row = x->which[w->tuple[d]] * (size_t)x->all.nparams;
+    for (int p = 0; p < x->all.nparams; p++) {
+      w->point.params[x->all.which[p]] = x->all.values[row + (size_t)p];
+      w->point.places[x->all.which[p]] = x->all.places[row + (size_t)p];
+    }
+  }
+  return true;
+}
+
+typedef struct {
+  uint64_t variant;
+  nst_sweep_result *into;
+  const atomic_bool *stop;
+  nst_sweep_each *each; void *context;
+} job;
+
+/* All tuples of the innermost axis. */
+static bool run_points(nst_sweep_worker *w, const job *j) {
+  const kernel_engine *k = w->k;
+  int n = k->layout.nlevels;
+  const nst_sweep_level *inner = &k->layout.levels[n - 1];
+  w->filter_in[0] = (const char *)w->table + 8 * w->tuple[n - 2];
+  uint64_t found = k->filter(w->filter_in, inner->ntuples, w->candidates);
+  nst_sweep_result_tally(j->into)->evaluated += inner->ntuples;
+  for (uint64_t c = 0; c < found; c++) {
+    if (!make_point(w, j->variant, (size_t)w->candidates[c])) {
+      w->error = "a metric of a point passes 63 bits";
+      return false;
+    }
+    if (j->each) j->each(j->context, &w->point);
+    nst_sweep_result_offer(j->into, &w->point);
+    const int front = k->sweep->nobjectives;
+    if (k->sweep->npareto == 2) lower_table(w, w->ops[k->program.metrics[front].op], w->ops[k->program.metrics[front + 1].op]);
+  }
+  if (found) tighten(w, j->into);
+  return true;
+}
+
+/* Coefficients of level d+1 for one tuple of level d. */
+static void descend(nst_sweep_worker *w, int d, size_t t) {
+  const nst_sweep_level *level = &w->k->layout.levels[d];
+  size_t next = (size_t)w->k->layout.levels[d + 1].nentries;
+  memset(w->coefficients[d + 1], 0, next * 8);
+  for (int i = 0; i < level->nentries; i++) {
+    const nst_sweep_entry *e = &level->entries[i];
+    if (w->k->layout.floating)
+      ((double *)w->coefficients[d + 1])[e->to] +=
+        ((const double *)w->coefficients[d])[i] * (e->column < 0 ? 1 : ((const double *)level->columns[e->column])[t]);
+    else
+      ((int64_t *)w->coefficients[d + 1])[e->to] +=
+        ((const int64_t *)w->coefficients[d])[i] * (e->column < 0 ? 1 : ((const int64_t *)level->columns[e->column])[t]);
+  }
+}
+
+static bool run_level(nst_sweep_worker *w, const job *j, int d, size_t from, size_t to) {
+  int n = w->k->layout.nlevels;
+  if (d == n - 2) w->k->step(w->step_in, w->k->layout.levels[d].ntuples, w->table);
+  for (size_t t = from; t < to; t++) {
+    w->tuple[d] = t;
+    if (d < n - 2) {
+      if (j->stop && atomic_load_explicit(j->stop, memory_order_relaxed)) return false;
+      descend(w, d, t);
+      if (w->k->bounds && nst_sweep_bounds_prune(w->k->bounds, d + 1, w->coefficients[d + 1], 1)) {
+        nst_sweep_result_tally(j->into)->pruned += nst_sweep_bounds_points(w->k->bounds, d + 1);
+        continue;
+      }
+      if (!run_level(w, j, d + 1, 0, w->k->layout.levels[d + 1].ntuples)) return false;
+    } else if (w->k->bounds && nst_sweep_bounds_prune(w->k->bounds, n - 1, (const char *)w->table + 8 * t, w->k->layout.levels[d].padded)) {
+      nst_sweep_result_tally(j->into)->pruned += nst_sweep_bounds_points(w->k->bounds, n - 1);
+    } else if (!run_points(w, j)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop, nst_sweep_each *each,
+                void *context, const char **error) {
+  const kernel_engine *k = w->k;
+  uint64_t number = unit / k->chunks, chunk = unit % k->chunks;
+  const nst_sweep_level *outermost = &k->layout.levels[0];
+  size_t from = (size_t)(chunk * k->chunk), to = (size_t)(from + k->chunk < outermost->ntuples ? from + k->chunk : outermost->ntuples);
+  const variant *v = &k->variants[number];
+  *error = NULL;
+  if (!chunk) nst_sweep_result_tally(into)->dropped += k->axes.points - k->feasible;
+  if (from >= to || !k->feasible) return true;
+  uint64_t points = k->feasible / outermost->ntuples * (to - from);
+  if (v->duplicate) {
+    nst_sweep_result_tally(into)->duplicates += points;
+    return true;
+  }
+  w->error = NULL;
+  w->tally[0] = w->tally[1] = 0;
+  nst_sweep_result_clear(w->unit);
+  no_limits(w);
+  tighten(w, into);
+  lower_by_front(w, into);
+  memset(w->coefficients[0], 0, (size_t)outermost->nentries * 8);
+  for (int f = 0; f < k->program.nforms; f++) nst_sweep_layout_load(&k->layout, &k->polys.items[v->polys[f]], w->coefficients[0]);
+  job j = {number, w->unit, stop, each, context};
+  bool good = run_level(w, &j, 0, from, to);
+  nst_sweep_result_tally(w->unit)->valid += (uint64_t)w->tally[0];
+  nst_sweep_result_tally(w->unit)->checksum += (uint64_t)w->tally[1];
+  if (good) nst_sweep_result_merge(into, w->unit);
+  *error = w->error;
+  return good;
+}
+
+/* ---- the engine ---- */
+
+static void engine_free(nst_sweep_engine *e) {
+  kernel_engine *k = (kernel_engine *)e;
+  if (!k) return;
+  if (k->unit) nst_jit_unit_free(k->options.jit, k->unit);
+  if (k->tables.scratch) nst_sweep_tables_fini(&k->tables);
+  nst_sweep_axes_fini(&k->axes);
+  nst_arena_free(k->arena);
+}
+
+static void cut_into_units(kernel_engine *k) {
+  const nst_sweep_level *outermost = &k->layout.levels[0];
+  uint64_t per_tuple = outermost->ntuples ? k->feasible / outermost->ntuples : 0;
+  k->chunk = per_tuple >= UNIT_POINTS ? 1 : per_tuple ? UNIT_POINTS / per_tuple : 1;
+  k->chunks = (outermost->ntuples + k->chunk - 1) / k->chunk;
+  if (!k->chunks) k->chunks = 1;
+}
+
+static const char *prepare(kernel_engine *k, nst_diags *diags) {
+  const char *why = NULL;
+  if (!k->sweep->nobjectives && !k->sweep->npareto) return "nothing to minimize, maximize or draw a front of";
+  if (!nst_sweep_shape_make(&k->shape, k->sweep, k->space, diags)) return "";
+  if (!nst_sweep_axes_init(&k->axes, k->arena, k->axes.mapping, k->sweep, k->space, diags, &why)) return why ? why : "";
+  if (k->axes.variants.count > VARIANTS) return "more than 2^20 variants";
+  nst_sweep_tables_init(&k->tables, k->arena, &k->axes);
+  k->feasible = 1;
+  for (int a = 0; a < k->axes.naxes; a++) k->feasible *= k->axes.axes[a].ntuples;
+  k->variants = NST_NEW_ARRAY(k->arena, k->axes.variants.count, variant);
+  bool floating = true;
+  if (k->feasible) {
+    for (uint64_t v = 0; v < k->axes.variants.count; v++)
+      if (!prepare_variant(k, v, &why)) return why;
+    if (k->program.nops > PROGRAM || k->program.nforms > PROGRAM) return "an expression too large";
+    find_duplicates(k);
+    if ((why = choose_numbers(k, &floating))) return why;
+  }
+  nst_sweep_layout_make(&k->layout, k->arena, &k->tables, k->polys.items, k->polys.len, floating);
+  for (int d = k->layout.nlevels - 2; d < k->layout.nlevels; d++)
+    if (k->layout.levels[d].ncolumns > PROGRAM) return "too many different columns";
+  return NULL;
+}
+
+nst_sweep_engine *nst_sweep_kernel_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space,
+                                       nst_sweep_options options, nst_diags *diags, const char **why) {
+  nst_arena *arena = nst_arena_new();
+  kernel_engine *k = NST_NEW(arena, kernel_engine);
+  k->arena = arena;
+  k->sweep = s;
+  k->space = space;
+  k->options = options;
+  k->axes.mapping = m;
+  *why = prepare(k, diags);
+  if (*why) {
+    if (!**why) *why = NULL; /* a message says it */
+    engine_free(&k->engine);
+    return NULL;
+  }
+  cut_into_units(k);
+  nst_buffer error = {0};
+  if (k->feasible && !compile(k, &error)) {
+    *why = "no native code on this machine";
+    nst_buffer_fini(&error);
+    engine_free(&k->engine);
+    return NULL;
+  }
+  nst_buffer_fini(&error);
+  if (options.prune && k->feasible) k->bounds = nst_sweep_bounds_new(arena, &k->layout, &k->tables, &k->program);
+  uint64_t units, space_points;
+  if (__builtin_mul_overflow(k->axes.variants.count, k->chunks, &units)) units = UINT64_MAX;
+  if (__builtin_mul_overflow(k->axes.variants.count, k->axes.points, &space_points)) space_points = UINT64_MAX;
+  k->engine = (nst_sweep_engine){"kernel", units, space_points, worker_new, worker_free, run, engine_free};
+  return &k->engine;
+}

@@ -1,0 +1,19 @@
+/* Proven pruning for the kernel engine: what the coefficients of a level say
+ * about every point further in.
+ *
+ * A condition `form <= constant` whose form has only positive coefficients (the
+ * memory that tiles take) is a lower bound as soon as the outer tuples are
+ * known: each column is at least its least value. Where the bound is broken, no
+ * point further in is valid, whatever it costs. */
+#ifndef NST_BACKEND_SWEEP_KERNEL_H
+#define NST_BACKEND_SWEEP_KERNEL_H
+#include "backend/sweep_layout.h"
+
+typedef struct nst_sweep_bounds nst_sweep_bounds;
+/* NULL: no condition of that kind. */
+nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_layout *l, const nst_sweep_tables *t,
+                                       const nst_sweep_program *p);
+/* coefficients: entry k of the level at [k * stride]. Can no point further in be valid? */
+bool nst_sweep_bounds_prune(const nst_sweep_bounds *b, int level, const void *coefficients, uint64_t stride);
+uint64_t nst_sweep_bounds_points(const nst_sweep_bounds *b, int level); /* points from this level inward */
+#endif

@@ -1,0 +1,61 @@
+/* Vector code: the inner loops of a sweep, before LLVM sees them.
+ *
+ * A piece of vector code runs over the tuples of one axis, a whole vector of
+ * them at a time. Its inputs are forms, sums of coefficient * column: the
+ * coefficients are numbers of the outer axes, the columns tables of this one.
+ * Either it stores the forms (they are the coefficients of the next axis), or it
+ * computes a program on them (metrics, conditions) and lists the points that may
+ * enter an answer. All numbers are whole; `floating` code holds them in doubles,
+ * which is exact because the builder has bounded every value below 2^53, other
+ * code in 64-bit integers. */
+#ifndef NST_BACKEND_VECTOR_H
+#define NST_BACKEND_VECTOR_H
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum {
+  NST_VOP_FORM,    /* form number imm */
+  NST_VOP_CONST,   /* imm */
+  NST_VOP_ADD, NST_VOP_SUB, NST_VOP_MUL, NST_VOP_MIN, NST_VOP_MAX,
+  NST_VOP_SCALE,   /* a * imm */
+  NST_VOP_CEILDIV, /* a / imm rounded up; a >= 0, imm > 0 */
+  NST_VOP_LT, NST_VOP_LE, NST_VOP_EQ, /* booleans from here on */
+  NST_VOP_AND, NST_VOP_OR, NST_VOP_NOT,
+  NST_VOP_TRUE
+} nst_vop_kind;
+typedef struct { nst_vop_kind kind; int a, b; int64_t imm; } nst_vop;
+
+typedef struct { int coefficient, column; } nst_vterm; /* numbers of the arrays below; column -1: all ones */
+typedef struct { int first, n; } nst_vform;            /* its terms */
+
+enum {
+  NST_VECTOR_LANES = 8,
+  NST_VECTOR_BUCKET_BITS = 5,  /* of the fraction of a double, in the number of a bucket */
+  NST_VECTOR_BUCKETS = 64 << NST_VECTOR_BUCKET_BITS
+};
+
+/* in[0]: coefficients, number k at [k * stride]; in[1 + c]: column c, padded to whole vectors. Stores: form k of tuple i at
+ * out[k * padded + i]. Filters: in[1 + ncolumns]: limits (below); in[2 + ncolumns]: int64_t tally[2], to which the number
+ * of valid points and, with checksum, the sum of all metrics modulo 2^64 are added; the candidates' indices (int64_t) go
+ * to out, their number is returned. n: tuples; those past n in the last vector are ignored. */
+typedef struct {
+  const char *name;
+  bool floating, filter, checksum;
+  int ncoefficients, stride, ncolumns;
+  const nst_vform *forms; int nforms;
+  const nst_vterm *terms; int nterms;
+  /* filter */
+  const nst_vop *ops; int nops;
+  int valid;                    /* op that is true where the point is valid */
+  const int *metrics; int nmetrics;
+  int best;                     /* op whose value must be at most limit[0], or -1: none enters as a best */
+  bool largest;                 /* ... at least limit[0] */
+  int front[2]; int nfront;     /* ops of a front: 1: at most limit[1]; 2: below the table; 3: all valid points */
+} nst_vector_code;
+/* limits: limit[0], limit[1], then NST_VECTOR_BUCKETS numbers: a point whose first front metric falls into bucket b is a
+ * candidate only if its second is below entry b. Bucket of x: bucket 0 for x < 1, else
+ * 1 + 32 * exponent + leading five bits of the fraction, as of a double. */
+typedef uint64_t nst_vector_function(const void *const *in, uint64_t n, void *out);
+
+static inline uint64_t nst_vector_padded(uint64_t n) { return (n + NST_VECTOR_LANES - 1) / NST_VECTOR_LANES * NST_VECTOR_LANES; }
+#endif
