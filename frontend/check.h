@@ -113,10 +113,11 @@ bool nst_units_meet(nst_scope *s, nst_side side, const nst_typed *a, const nst_a
 typedef struct {
   nst_ir_param *items; int n;
   nst_symtab names;  /* symbol.index is the parameter */
+  bool incomplete;   /* some may be lost */
 } nst_fe_params;
 
 /* plain: parameters have no unit and integer defaults (workloads). */
-void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_param *list, bool plain, bool closed,
+void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_decl *decl, bool plain, bool closed,
                       nst_fe_params *out);
 typedef struct { nst_typed value; bool given; nst_span span; } nst_fe_arg;
 /* Binds the arguments of a reference to `target`, the parameters of `what` ("workload `gemm`"): [target->n]. */
@@ -162,10 +163,12 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
 /* The value of a constant, checked when it is first asked for; false: no such name (not reported). */
 bool nst_module_const(nst_checker *ck, nst_module *m, nst_name alias, nst_name name, nst_span use, nst_typed *out);
 void nst_candidates_module(nst_checker *ck, nst_candidates *c, nst_module *m, nst_namespace ns);
-/* Whether a message of the scanner or parser lies in the span. */
-bool nst_has_syntax_error(const nst_checker *ck, nst_span span);
-/* The same for a declaration and what stands between it and the next one: it may have lost a part. */
+/* Whether a message of the scanner or parser lies … */
+/* In the span or right behind it: the words of the span may have been meant otherwise. */
+bool nst_syntax_error_follows(const nst_checker *ck, nst_span span);
+/* In a declaration or between it and the next one: it may have lost a part. */
 bool nst_decl_incomplete(const nst_checker *ck, const nst_ast_decl *decl);
+bool nst_head_incomplete(const nst_checker *ck, const nst_ast_decl *decl); /* before its block: its parameters may be lost */
 
 /* ---- workloads: check_workload.c, check_rank.c ---- */
 

@@ -6,8 +6,10 @@
  * workload and hardware: each becomes a named value of the mapping. */
 #include "frontend/check.h"
 
-void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_param *list, bool plain, bool closed,
+void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_decl *decl, bool plain, bool closed,
                       nst_fe_params *out) {
+  const nst_ast_param *list = decl->params;
+  out->incomplete = nst_head_incomplete(ck, decl);
   int n = 0;
   for (const nst_ast_param *p = list; p; p = p->next) n++;
   out->items = NST_NEW_ARRAY(ck->arena, n, nst_ir_param);
@@ -64,7 +66,7 @@ nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_par
       const nst_symbol *sym = nst_symtab_find(&target->names, a->name.name);
       named = true;
       if (!sym) {
-        say_unknown_param(ck, a, target, what, name);
+        if (!target->incomplete) say_unknown_param(ck, a, target, what, name);
         lost = true;
       }
       at = sym ? sym->index : -1;
@@ -72,6 +74,7 @@ nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_par
       at = -1;
       lost = true;
     } else if (next++ >= target->n) {
+      if (target->incomplete) continue;
       nst_diag *m =
         nst_diag_add(ck->diags, NST_D_ARG_COUNT, a->span, "%s `%s` has %d parameter%s, and this is argument %d", what,
                      name, target->n, target->n == 1 ? "" : "s", next);
@@ -92,7 +95,7 @@ nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_par
     }
     args[at] = (nst_fe_arg){t, true, a->span};
   }
-  for (int i = 0; i < target->n && !lost; i++) {
+  for (int i = 0; i < target->n && !lost && !target->incomplete; i++) {
     const nst_symbol *sym = nst_symtab_find(&target->names, target->items[i].name);
     if (args[i].given || target->items[i].value || sym->poisoned) continue;
     nst_diag *m = nst_diag_add(ck->diags, NST_D_ARG_MISSING, ref->span, "`%s` of %s `%s` has no value",

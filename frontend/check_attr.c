@@ -64,6 +64,7 @@ static const attribute *find_attribute(nst_scope *s, const nst_ast_attr *a, int 
     if (attributes[i].block & block) return &attributes[i];
     elsewhere = &attributes[i];
   }
+  if (nst_syntax_error_follows(ck, a->id.span)) return NULL;
   if (elsewhere) {
     nst_diag *m = nst_diag_add(ck->diags, NST_D_ATTR_WRONG_BLOCK, a->id.span, "`%s` belongs to %s, not to %s",
                                a->id.name, block_words(elsewhere->block), block_words(block));

@@ -26,6 +26,30 @@ static nst_typed of_symbol(nst_scope *s, const nst_symbol *sym, nst_span span) {
   return t;
 }
 
+static bool sees(nst_scope *s, nst_name name) {
+  nst_typed t;
+  for (int i = 0; i < s->nframes; i++)
+    if (nst_symtab_find(s->frames[i], name)) return true;
+  return !s->closed && nst_module_const(s->ck, s->module, NULL, name, (nst_span){0}, &t);
+}
+
+static bool is_lone_unit(nst_scope *s, const nst_ast_expr *e) {
+  nst_unit unit;
+  nst_rat scale;
+  return e->kind == NST_AST_NAME && e->id.name && nst_unit_parse(&unit, &scale, e->id.name, strlen(e->id.name)) &&
+         !sees(s, e->id.name);
+}
+
+static nst_typed say_lone_unit(nst_scope *s, nst_span span) {
+  const nst_source *src = nst_sources_get(s->ck->sources, span.source);
+  int n = (int)(span.end - span.begin);
+  const char *text = src ? src->text + span.begin : "";
+  nst_diag *m = nst_diag_add(s->ck->diags, NST_D_UNKNOWN_NAME, span, "the unit `%.*s` has no number before it", n, text);
+  nst_diag_help(s->ck->diags, m, "write `1 %.*s`", n, text);
+  nst_diag_fix(s->ck->diags, m, (nst_span){span.source, span.begin, span.begin}, "1 ");
+  return nst_poison();
+}
+
 static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
   nst_checker *ck = s->ck;
   nst_name name = e->id.name;
@@ -63,6 +87,10 @@ static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
     nst_check_metric(s, e, metric);
     return;
   }
+  if (is_lone_unit(s, e)) {
+    say_lone_unit(s, e->span);
+    return;
+  }
   nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_NAME, e->span, "`%s` is not the name of a value here", name);
   nst_candidates c = {0};
   for (const nst_sum_var *v = s->sums; v; v = v->outer) {
@@ -90,7 +118,8 @@ static nst_typed check_name(nst_scope *s, const nst_ast_expr *e) {
   if (!s->closed && nst_module_const(s->ck, s->module, NULL, e->id.name, e->span, &t)) return t;
   nst_metric metric;
   if (s->metrics && nst_metric_find(&metric, e->id.name)) return nst_check_metric(s, e, metric);
-  if (!s->incomplete) say_unknown(s, e);
+  bool lost = s->incomplete || (!s->closed && s->module->incomplete);
+  if (!lost) say_unknown(s, e);
   return nst_poison();
 }
 
@@ -225,6 +254,7 @@ static bool power_unit(nst_scope *s, const nst_ast_expr *e, const nst_typed *a, 
 static nst_typed check_binary(nst_scope *s, const nst_ast_expr *e) {
   if (!e->a || !e->b) return nst_poison();
   nst_checker *ck = s->ck;
+  if (e->op == NST_OP_DIV && is_lone_unit(s, e->a) && is_lone_unit(s, e->b)) return say_lone_unit(s, e->span);
   nst_typed a = nst_check_expr(s, e->a), b = nst_check_expr(s, e->b);
   if (e->op == NST_OP_AND || e->op == NST_OP_OR) {
     bool good = want_condition(s, &a, e->a);

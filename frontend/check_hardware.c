@@ -57,7 +57,7 @@ static bool check_level(nst_scope *s, nst_fe_hardware *h, const nst_ast_hitem *i
 nst_fe_hardware *nst_check_hardware(nst_checker *ck, nst_module *m, const nst_ast_decl *decl) {
   nst_fe_hardware *h = NST_NEW(ck->arena, nst_fe_hardware);
   *h = (nst_fe_hardware){.decl = decl, .module = m, .incomplete = nst_decl_incomplete(ck, decl)};
-  nst_check_params(ck, m, decl->params, false, false, &h->params);
+  nst_check_params(ck, m, decl, false, false, &h->params);
   nst_scope scope = {
     .ck = ck, .frames = {&h->params.names}, .nframes = 1, .module = m, .what = "hardware", .incomplete = h->incomplete};
   int n = 0, memories = 0, computes = 0;

@@ -325,7 +325,7 @@ static void check_at_defaults(nst_workload_check *c) {
 nst_fe_workload *nst_check_workload(nst_checker *ck, nst_module *m, const nst_ast_decl *decl) {
   nst_fe_workload *w = NST_NEW(ck->arena, nst_fe_workload);
   *w = (nst_fe_workload){.decl = decl, .module = m, .ok = true, .incomplete = nst_decl_incomplete(ck, decl)};
-  nst_check_params(ck, m, decl->params, true, false, &w->params);
+  nst_check_params(ck, m, decl, true, false, &w->params);
   nst_workload_check *c = NST_NEW(ck->arena, nst_workload_check);
   *c = (nst_workload_check){.ck = ck, .w = w};
   c->scope = (nst_scope){.ck = ck,

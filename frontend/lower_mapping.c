@@ -11,7 +11,8 @@ void nst_mapping_scope(nst_checker *ck, nst_fe_mapping *m, nst_scope *out) {
   out->frames[out->nframes++] = &m->params.names;
   out->frames[out->nframes++] = &m->workload_values;
   out->frames[out->nframes++] = &m->hardware_values;
-  out->incomplete = !m->workload || !m->hardware || m->workload->incomplete || m->hardware->incomplete;
+  out->incomplete = !m->workload || !m->hardware || m->workload->incomplete || m->hardware->incomplete ||
+                    nst_decl_incomplete(ck, m->decl);
   if (m->workload) {
     out->dims = &m->workload->dims;
     out->tensors = &m->workload->tensors;
@@ -90,7 +91,7 @@ nst_fe_mapping *nst_check_mapping(nst_checker *ck, nst_module *module, const nst
   m->ir->name = decl->id.name;
   m->ir->span = decl->head;
   m->ir->outermost = -1;
-  nst_check_params(ck, module, decl->params, false, false, &m->params);
+  nst_check_params(ck, module, decl, false, false, &m->params);
   nst_decl_entry *w = nst_module_lookup(ck, module, NST_NS_WORKLOAD, &decl->of.module, &decl->of.id);
   nst_decl_entry *h = nst_module_lookup(ck, module, NST_NS_HARDWARE, &decl->on.module, &decl->on.id);
   m->workload = w ? w->checked : NULL;

@@ -34,7 +34,7 @@ nst_fe_model *nst_check_model(nst_checker *ck, nst_module *module, const nst_ast
   nst_fe_model *m = NST_NEW(ck->arena, nst_fe_model);
   size_t errors = nst_diags_errors(ck->diags);
   *m = (nst_fe_model){.decl = decl, .module = module, .index = -1};
-  nst_check_params(ck, module, decl->params, false, true, &m->params);
+  nst_check_params(ck, module, decl, false, true, &m->params);
   nst_scope s = {.ck = ck,
                  .frames = {&m->names, &m->params.names},
                  .nframes = 2,

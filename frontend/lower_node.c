@@ -100,7 +100,7 @@ static bool say_without_on(nst_fe_nest *n, const nst_ast_mitem *item) {
 static bool find_axis(nst_fe_nest *n, const nst_ast_mitem *item, nst_ir_node *node) {
   nst_checker *ck = n->ck;
   if (!item->array.name)
-    return n->h->incomplete || nst_has_syntax_error(ck, item->span) ? false : say_without_on(n, item);
+    return n->h->incomplete ? false : say_without_on(n, item);
   node->level = find_level(n, &item->array, NST_LEVEL_ARRAY);
   if (node->level < 0) return false;
   const nst_ir_level *level = &n->h->ir.levels[node->level];
@@ -132,6 +132,7 @@ static bool find_axis(nst_fe_nest *n, const nst_ast_mitem *item, nst_ir_node *no
 }
 
 nst_ir_node *nst_lower_loop(nst_fe_nest *n, const nst_ast_mitem *item, nst_scope *scope) {
+  if (nst_syntax_error_follows(n->ck, item->span)) return NULL;
   nst_ir_node *node = NST_NEW(n->ck->arena, nst_ir_node);
   bool par = item->kind == NST_MITEM_PAR;
   *node = (nst_ir_node){
@@ -183,6 +184,7 @@ static bool may_keep(nst_fe_nest *n, int level, int tensor, const nst_ast_ident 
     return false;
   }
   if (n->w->incomplete || nstmts == 0 || nst_fe_used_below(n, stmts, nstmts, tensor)) return true;
+  if (n->w->ir.nstmts == nstmts) return true; /* no statement uses it at all: reported */
   nst_diag *m = nst_diag_add(ck->diags, NST_D_KEEP_UNUSED, id->span, "nothing below this keep uses `%s`", id->name);
   nst_diag_help(ck->diags, m, "keep it in the branch of a statement that uses it, or above the `seq`");
   return false;
@@ -190,6 +192,7 @@ static bool may_keep(nst_fe_nest *n, int level, int tensor, const nst_ast_ident 
 
 nst_ir_node *nst_lower_keep(nst_fe_nest *n, const nst_ast_mitem *item, const int *stmts, int nstmts, nst_span **spans) {
   nst_checker *ck = n->ck;
+  if (nst_syntax_error_follows(ck, item->span)) return NULL;
   nst_ir_node *node = NST_NEW(ck->arena, nst_ir_node);
   *node = (nst_ir_node){
     .kind = NST_NODE_KEEP, .span = item->span, .axis = -1, .permute = -1, .dim = -1, .optional = item->optional};

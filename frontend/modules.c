@@ -29,22 +29,35 @@ static bool has_syntax_error(const nst_checker *ck, uint32_t source, uint32_t be
   return false;
 }
 
-bool nst_has_syntax_error(const nst_checker *ck, nst_span span) {
-  return has_syntax_error(ck, span.source, span.begin, span.end);
+
+bool nst_syntax_error_follows(const nst_checker *ck, nst_span span) {
+  const nst_source *src = nst_sources_get(ck->sources, span.source);
+  uint32_t end = span.end;
+  if (!nst_diags_count(ck->diags) || !src) return false;
+  while (end < src->len && strchr(" \t\r\n", src->text[end])) end++;
+  return has_syntax_error(ck, span.source, span.begin, end);
+}
+
+bool nst_head_incomplete(const nst_checker *ck, const nst_ast_decl *decl) {
+  uint32_t end = decl->block.source ? decl->block.begin : decl->head.end;
+  return has_syntax_error(ck, decl->span.source, decl->span.begin, end + 1);
 }
 
 bool nst_decl_incomplete(const nst_checker *ck, const nst_ast_decl *decl) {
   return has_syntax_error(ck, decl->span.source, decl->span.begin, decl->next ? decl->next->span.begin - 1 : UINT32_MAX);
 }
 
-/* A message outside the blocks of all declarations: one was lost, or its name. */
+/* A message outside the blocks of all declarations: one was lost, or its name. A block whose opening brace is
+ * missing does not count. */
 static bool lost_declaration(const nst_checker *ck, const nst_ast_file *file) {
-  for (size_t i = 0; i < nst_diags_count(ck->diags); i++) {
+  const nst_source *src = nst_sources_get(ck->sources, file->source);
+  for (size_t i = 0; src && i < nst_diags_count(ck->diags); i++) {
     const nst_diag *d = nst_diags_get(ck->diags, i);
     if (d->span.source != file->source || !is_syntax(d)) continue;
     bool inside = false;
     for (const nst_ast_decl *decl = file->decls; decl && !inside; decl = decl->next)
-      inside = decl->id.name && d->span.begin > decl->head.end && d->span.end <= decl->span.end;
+      inside = decl->block.source && src->text[decl->block.begin] == '{' && d->span.begin > decl->block.begin &&
+               d->span.end <= decl->span.end;
     if (!inside) return true;
   }
   return false;
