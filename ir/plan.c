@@ -180,8 +180,8 @@ static nst_group_rank make_rank(planner *p, draft *d, use u, int r, const int *d
                           shape && shape[r] ? input(p, d, (nst_input){NST_IN_SIZE, u.stmt, u.access, r, 0}) : -1};
 }
 
-/* The group of some dimensions of a tensor; ndims 0: its ranks without dimensions. */
-static int used_group(planner *p, const edge *e, const uses *us, const int *dims, int ndims) {
+/* The group of some dimensions of a tensor, as far as some of its ranks go; ndims 0: ranks without dimensions. */
+static int used_group(planner *p, const edge *e, const uses *us, const int *dims, int ndims, const bool *ranks_in) {
   draft *d = new_draft(p, dims, ndims);
   add_splits(p, d, e, dims, ndims);
   nst_group_access *accesses = NST_NEW_ARRAY(p->arena, us->len, nst_group_access);
@@ -199,47 +199,92 @@ static int used_group(planner *p, const edge *e, const uses *us, const int *dims
     nst_group_rank *ranks = NST_NEW_ARRAY(p->arena, a->nranks, nst_group_rank);
     int n = 0;
     for (int r = 0; r < a->nranks; r++)
-      if (us->len > 1 || rank_touches(&a->ranks[r], dims, ndims) || (!ndims && !a->ranks[r].nterms))
+      if (ranks_in[r] && (us->len > 1 || rank_touches(&a->ranks[r], dims, ndims) || (!ndims && !a->ranks[r].nterms)))
         ranks[n++] = make_rank(p, d, us->items[i], r, dims, ndims);
     accesses[i] = (nst_group_access){n, ranks};
   }
   return intern_draft(p, d);
 }
 
+/* Groups of dimensions that share one of some ranks of one access; dimensions met are marked. */
+static void group_ranks(planner *p, const edge *e, const uses *one, const bool *ranks_in, bool *used, factors *f) {
+  const nst_ir_access *a = access_of(p, one->items[0]);
+  int ndims = p->m->workload.ndims;
+  int *leader = NST_NEW_ARRAY(p->arena, ndims, int), *dims = NST_NEW_ARRAY(p->arena, ndims, int);
+  bool *here = NST_NEW_ARRAY(p->arena, ndims, bool), constant = false;
+  for (int d = 0; d < ndims; d++) leader[d] = d;
+  for (int r = 0; r < a->nranks; r++) {
+    if (!ranks_in[r]) continue;
+    constant = constant || !a->ranks[r].nterms;
+    for (int t = 0; t < a->ranks[r].nterms; t++) {
+      int from = leader[a->ranks[r].terms[t].dim], to = leader[a->ranks[r].terms[0].dim];
+      here[a->ranks[r].terms[t].dim] = true;
+      for (int k = 0; k < ndims; k++)
+        if (leader[k] == from) leader[k] = to;
+    }
+  }
+  if (constant) f->drafts[f->n++] = used_group(p, e, one, NULL, 0, ranks_in);
+  for (int d = 0; d < ndims; d++) {
+    if (!here[d] || leader[d] != d) continue;
+    int n = 0;
+    for (int k = 0; k < ndims; k++)
+      if (here[k] && leader[k] == d) dims[n++] = k;
+    f->drafts[f->n++] = used_group(p, e, one, dims, n, ranks_in);
+  }
+  for (int d = 0; d < ndims; d++) used[d] = used[d] || here[d];
+}
+
+static bool same_expr(const nst_expr *a, const nst_expr *b);
+
+static bool same_rank(const nst_ir_rank *a, const nst_ir_rank *b) {
+  if (a->nterms != b->nterms || !same_expr(a->offset, b->offset)) return false;
+  for (int t = 0; t < a->nterms; t++)
+    if (a->terms[t].dim != b->terms[t].dim || !same_expr(a->terms[t].coef, b->terms[t].coef)) return false;
+  return true;
+}
+
+/* Several accesses: ranks in which they all agree are groups as of one access, unless they share a dimension with a
+ * rank in which they do not; the others are counted together. joint: the ranks of the second kind; marks their
+ * dimensions. Whether there are any. */
+static bool joint_ranks(const planner *p, const uses *us, bool *joint, bool *dims) {
+  const nst_ir_access *first = access_of(p, us->items[0]);
+  bool any = false;
+  for (bool more = us->len > 1; more;) {
+    more = false;
+    for (int r = 0; r < first->nranks; r++) {
+      bool apart = joint[r];
+      for (size_t i = 0; i < us->len && !apart; i++) {
+        const nst_ir_rank *rank = &access_of(p, us->items[i])->ranks[r];
+        apart = !same_rank(rank, &first->ranks[r]);
+        for (int t = 0; t < rank->nterms; t++) apart = apart || dims[rank->terms[t].dim];
+      }
+      if (!apart || joint[r]) continue;
+      joint[r] = any = more = true;
+      for (size_t i = 0; i < us->len; i++) {
+        const nst_ir_rank *rank = &access_of(p, us->items[i])->ranks[r];
+        for (int t = 0; t < rank->nterms; t++) dims[rank->terms[t].dim] = true;
+      }
+    }
+  }
+  return any;
+}
+
 /* All dimensions of the statement, divided into the groups of a tensor as it is used. */
 static factors group_tensor(planner *p, const edge *e, const uses *us) {
   const nst_ir_workload *w = &p->m->workload;
   const nst_ir_stmt *s = &w->stmts[e->stmt];
-  int *leader = NST_NEW_ARRAY(p->arena, w->ndims, int), *dims = NST_NEW_ARRAY(p->arena, w->ndims, int);
+  int nranks = access_of(p, us->items[0])->nranks, n = 0;
+  bool *joint = NST_NEW_ARRAY(p->arena, nranks, bool), *alone = NST_NEW_ARRAY(p->arena, nranks, bool);
   bool *used = NST_NEW_ARRAY(p->arena, w->ndims, bool);
-  factors f = {NST_NEW_ARRAY(p->arena, w->ndims + 1, int), 0};
-  for (int d = 0; d < w->ndims; d++) leader[d] = d;
-  int joint = -1; /* several accesses: one group */
-  bool constant = false;
-  for (size_t i = 0; i < us->len; i++) {
-    const nst_ir_access *a = access_of(p, us->items[i]);
-    for (int r = 0; r < a->nranks; r++) {
-      int first = us->len > 1 ? joint : -1;
-      constant = constant || !a->ranks[r].nterms;
-      for (int t = 0; t < a->ranks[r].nterms; t++) {
-        int d = a->ranks[r].terms[t].dim;
-        used[d] = true;
-        if (first < 0) first = d;
-        int from = leader[d], to = leader[first];
-        for (int k = 0; k < w->ndims; k++)
-          if (leader[k] == from) leader[k] = to;
-      }
-      if (us->len > 1) joint = first;
-    }
-  }
-  if ((constant && us->len == 1) || (us->len > 1 && joint < 0)) f.drafts[f.n++] = used_group(p, e, us, NULL, 0);
-  for (int d = 0; d < w->ndims; d++) {
-    if (!used[d] || leader[d] != d) continue;
-    int n = 0;
-    for (int k = 0; k < w->ndims; k++)
-      if (used[k] && leader[k] == d) dims[n++] = k;
-    f.drafts[f.n++] = used_group(p, e, us, dims, n);
-  }
+  int *dims = NST_NEW_ARRAY(p->arena, w->ndims, int);
+  factors f = {NST_NEW_ARRAY(p->arena, w->ndims + 2, int), 0};
+  uses one = {us->items, 1, 1};
+  bool any = joint_ranks(p, us, joint, used);
+  for (int d = 0; d < w->ndims; d++)
+    if (used[d]) dims[n++] = d;
+  for (int r = 0; r < nranks; r++) alone[r] = !joint[r];
+  if (any) f.drafts[f.n++] = used_group(p, e, us, dims, n, joint);
+  group_ranks(p, e, &one, alone, used, &f);
   for (int i = 0; i < s->ndims; i++)
     if (!used[s->dims[i]]) f.drafts[f.n++] = unused_group(p, e, s->dims[i]);
   return f;
@@ -369,9 +414,13 @@ static bool same_use(const planner *p, const edge *e, use u, use v) {
         const nst_ir_node *node = path_node(p, e->stmt, i);
         if ((node->kind == NST_NODE_FOR || node->kind == NST_NODE_PAR) && (node->dim == c || node->dim == d)) return false;
       }
-      for (int k = 0; k < a->nranks; k++) /* a dimension in another rank too would tie the two together */
+      for (int k = 0; k < a->nranks; k++) { /* a dimension in another rank too would tie the two together */
+        if (k == r) continue;
         for (int l = 0; l < a->ranks[k].nterms; l++)
-          if (k != r && (a->ranks[k].terms[l].dim == c || b->ranks[k].terms[l].dim == d)) return false;
+          if (a->ranks[k].terms[l].dim == c) return false;
+        for (int l = 0; l < b->ranks[k].nterms; l++) /* its number of terms is compared when its turn comes */
+          if (b->ranks[k].terms[l].dim == d) return false;
+      }
     }
   }
   return true;
