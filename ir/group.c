@@ -224,7 +224,7 @@ static nst_component *new_part(splitter *x, nst_component_kind kind, const int *
   nst_component *part = &x->parts[x->nparts++];
   part->kind = kind;
   part->ndims = ndims;
-  part->has_parents = part->clipped = false; /* field by field, as above */
+  part->has_parents = part->clipped = part->known = false; /* field by field, as above */
   part->coefs[0] = part->coefs[1] = 0;
   part->accesses = NULL;
   part->naccesses = 0;
@@ -345,7 +345,7 @@ static nst_group_status split(splitter *x, const int64_t *in) {
   return NST_GROUP_OK;
 }
 
-static nst_group_status part_column(const nst_component *part, nst_column col, int64_t *out, nst_group_scratch *s) {
+static nst_group_status part_column(nst_component *part, nst_column col, int64_t *out, nst_group_scratch *s) {
   switch (part->kind) {
   case NST_COMPONENT_UNUSED:
   case NST_COMPONENT_SINGLE: return nst_single_column(part, col, out, s);
@@ -381,7 +381,7 @@ nst_group_status nst_group_count(const nst_group *g, const int64_t *in, int64_t 
     for (int k = 0; k < x.nparts; k++) moves = moves || x.parts[k].own_time[whole.cut];
     out[c] = moves;
     for (int k = 0; k < x.nparts && out[c] && status == NST_GROUP_OK; k++) {
-      const nst_component *part = &x.parts[k];
+      nst_component *part = &x.parts[k];
       nst_column col = {whole.kind, whole.advance && part->own_time[whole.cut], part->times_before[whole.cut]};
       int64_t factor;
       status = part_column(part, col, &factor, s);

@@ -98,6 +98,7 @@ typedef struct {
   bool clipped; int64_t lo, hi;  /* SINGLE: the coordinates that exist; PAIR: the values */
   int64_t coefs[2];              /* PAIR: over their gcd */
   nst_component_access *accesses; int naccesses; /* EXPLICIT */
+  bool known; int64_t count;     /* EXPLICIT, never split: elements, once they are counted */
 } nst_component;
 
 /* Values of all combinations of progressions (step, count) added to runs (start, count) of stride `stride` that fall
@@ -109,7 +110,7 @@ nst_group_status nst_clip_max(int64_t *out, const nst_ints *runs, int64_t stride
 
 nst_group_status nst_single_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s);
 nst_group_status nst_pair_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s);
-nst_group_status nst_explicit_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s);
+nst_group_status nst_explicit_column(nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s);
 nst_group_status nst_explicit_first(const nst_component *c, int64_t *out, nst_group_scratch *s);
 /* A chain for dimension d of a component and a column. */
 nst_chain nst_component_chain(const nst_component *c, int d, nst_column col);

@@ -75,17 +75,21 @@ static void lister_fini(lister *l) {
   free(l->least);
 }
 
-/* Adds the elements of a box (lo and len per dimension) to a set; elements of `without` are left out. */
+/* Adds the elements of a box (lo and len per dimension) to a set; elements of `without` are left out. An access is
+ * listed over the dimensions that it uses. */
 static void add_elements(lister *l, const int64_t *lo, const int64_t *len, key_set *to, const key_set *without) {
   const nst_component *c = l->c;
-  int64_t at[NST_COMPONENT_DIMS];
-  memcpy(at, lo, (size_t)c->ndims * sizeof *at);
-  for (;;) {
-    if ((l->s->listed += (uint64_t)c->naccesses) > NST_EXPLICIT_LIMIT) {
-      l->too_large = true;
-      return;
-    }
-    for (int a = 0; a < c->naccesses; a++) {
+  for (int a = 0; a < c->naccesses; a++) {
+    int64_t at[NST_COMPONENT_DIMS];
+    bool uses[NST_COMPONENT_DIMS] = {false};
+    memcpy(at, lo, (size_t)c->ndims * sizeof *at);
+    for (int r = 0; r < l->nranks; r++)
+      for (int t = 0; t < c->accesses[a].ranks[r].nterms; t++) uses[c->accesses[a].ranks[r].dims[t]] = true;
+    for (bool more = true; more;) {
+      if (++l->s->listed > NST_EXPLICIT_LIMIT) {
+        l->too_large = true;
+        return;
+      }
       int64_t key = 0;
       bool exists = true;
       for (int r = 0; r < l->nranks; r++) {
@@ -96,10 +100,14 @@ static void add_elements(lister *l, const int64_t *lo, const int64_t *len, key_s
         key = key * l->radix[r] + (value - l->least[r]);
       }
       if (exists && !(without && has_key(without, key))) add_key(to, key);
+      int d = c->ndims - 1;
+      for (; d >= 0; d--) {
+        if (!uses[d]) continue;
+        if (++at[d] < lo[d] + len[d]) break;
+        at[d] = lo[d];
+      }
+      more = d >= 0;
     }
-    int d = c->ndims - 1;
-    for (; d >= 0 && ++at[d] == lo[d] + len[d]; d--) at[d] = lo[d];
-    if (d < 0) return;
   }
 }
 
@@ -178,8 +186,19 @@ static bool places_matter(const nst_component *c) {
   return false;
 }
 
-nst_group_status nst_explicit_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s) {
+/* Never split: one tile, the same in every column; counted once a call. */
+static bool unsplit(const nst_component *c) {
+  for (int d = 0; d < c->ndims; d++)
+    if (c->nsplits[d]) return false;
+  return true;
+}
+
+nst_group_status nst_explicit_column(nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s) {
   *out = 0;
+  if (c->known) {
+    *out = c->count;
+    return NST_GROUP_OK;
+  }
   if (col.kind == NST_COLUMN_FIRST && c->has_parents) return nst_explicit_first(c, out, s);
   place p = {0};
   for (int d = 0; d < c->ndims; d++) {
@@ -205,6 +224,8 @@ nst_group_status nst_explicit_column(const nst_component *c, nst_column col, int
     if (d < 0 || l.too_large) break;
   }
   lister_fini(&l);
+  c->known = unsplit(c);
+  c->count = *out;
   return l.too_large ? NST_GROUP_TOO_LARGE : NST_GROUP_OK;
 }
 
