@@ -23,7 +23,7 @@ static int report(const cli_args *args, nestor_engine engine) {
   context c = {args, nestor_report_new(args->format, cli_stdout_color(args)), 0};
   int code = cli_evaluate(args, engine, add, &c);
   /* Nothing is written when nothing was evaluated: a file of an earlier run stays. */
-  if (c.added || (code == CLI_GOOD || args->format == NESTOR_FORMAT_JSON)) {
+  if (c.added || code == CLI_GOOD || (args->format == NESTOR_FORMAT_JSON && code != CLI_WRONG_USAGE)) {
     nestor_buffer *text = nestor_buffer_new();
     nestor_report_write(c.report, text);
     if (c.added || !args->output) code = cli_worse(code, cli_output(args, text));

@@ -160,7 +160,7 @@ static void tell_fit(nestor_eval *e, int l) {
   }
   const nst_ir_node *keep = keep_at(e->ir, l);
   nst_diag *d = nst_diag_add(e->diags, NST_D_DOES_NOT_FIT, keep && keep->span.source ? keep->span : e->ir->span,
-                             "mapping %s does not fit: %s holds %s B and has %s B", e->ir->name, level->name,
+                             "mapping `%s` does not fit: `%s` holds %s B and has %s B", e->ir->name, level->name,
                              usage.text, capacity.text);
   nst_diag_label(e->diags, d, level->span, "its capacity is %s B", capacity.text);
   nst_diag_help(e->diags, d, "the %s B are %s%s", usage.text, parts.text,
