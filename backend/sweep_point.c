@@ -150,7 +150,7 @@ static const char *metric(nst_rat *out, const nst_expr *e, const nst_eval_env *e
 
 nst_point_verdict nst_judge_point(nst_judge *j, uint64_t variant, const nst_sweep_point **point, const char **error) {
   slot *s = slot_of(j, variant);
-  const nst_value *params = nst_walk_params(j->walk);
+  const nst_value *params = nst_walk_vector(j->walk);
   if (!params) return *error = say(j, variant, "the default of a parameter has no value"), NST_POINT_FAILED;
   const nst_counts *counts = nst_interpreter_eval(s->interpreter, params, NULL);
   if (!counts) return why_not(j, s, params, error);

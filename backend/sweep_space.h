@@ -33,7 +33,7 @@ bool nst_walk_go(nst_walk *w, const uint64_t *places);
 bool nst_walk_next(nst_walk *w);
 const uint64_t *nst_walk_places(const nst_walk *w); /* [npoints of the sweep] */
 /* All parameters of the mapping, defaults that depend on swept ones included; NULL: such a default has no value here. */
-const nst_value *nst_walk_params(nst_walk *w);
+const nst_value *nst_walk_vector(nst_walk *w);
 
 /* ---- between sweep_space.c, sweep_count.c and sweep_walk.c ---- */
 

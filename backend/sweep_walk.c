@@ -129,7 +129,7 @@ bool nst_walk_seek(nst_walk *w, nst_u128 number) {
 
 const uint64_t *nst_walk_places(const nst_walk *w) { return w->places; }
 
-const nst_value *nst_walk_params(nst_walk *w) {
+const nst_value *nst_walk_vector(nst_walk *w) {
   const nst_space *s = w->space;
   w->fuel = FUEL;
   for (int i = 0; i < s->followers.n; i++) {

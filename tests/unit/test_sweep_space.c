@@ -44,7 +44,7 @@ static void check(const char *body, size_t expected) {
   for (size_t i = 0; i < b.n; i++) {
     assert_true(more);
     const uint64_t *places = nst_walk_places(w);
-    const nst_value *params = nst_walk_params(w);
+    const nst_value *params = nst_walk_vector(w);
     assert_non_null(params);
     for (int k = 0; k < s->npoints; k++) {
       assert_int_equal(places[k], b.points[i].p.places[k]);
@@ -55,7 +55,7 @@ static void check(const char *body, size_t expected) {
     assert_memory_equal(nst_walk_places(jump), places, (size_t)s->npoints * sizeof *places);
     assert_true(nst_walk_go(jump, places));
     for (int p = 0; p < m->scope.nparams; p++)
-      assert_int_equal(nst_rat_cmp(nst_walk_params(jump)[p].rat, params[p].rat), 0);
+      assert_int_equal(nst_rat_cmp(nst_walk_vector(jump)[p].rat, params[p].rat), 0);
     more = nst_walk_next(w);
   }
   assert_false(more);
