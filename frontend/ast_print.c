@@ -5,26 +5,32 @@
 
 #include <string.h>
 
-typedef struct { nst_buffer *out; const nst_sources *sources; size_t depth; } printer;
+typedef struct {
+  nst_buffer *out;
+  const nst_sources *sources;
+  size_t depth;
+} printer;
 
 const char *nst_op_text(nst_op op) {
   switch (op) {
-    case NST_OP_ADD: case NST_OP_POS: return "+";
-    case NST_OP_SUB: case NST_OP_NEG: return "-";
-    case NST_OP_MUL: return "*";
-    case NST_OP_DIV: return "/";
-    case NST_OP_FLOORDIV: return "//";
-    case NST_OP_MOD: return "%";
-    case NST_OP_POW: return "**";
-    case NST_OP_AND: return "and";
-    case NST_OP_OR: return "or";
-    case NST_OP_NOT: return "not";
-    case NST_OP_EQ: return "==";
-    case NST_OP_NE: return "!=";
-    case NST_OP_LT: return "<";
-    case NST_OP_LE: return "<=";
-    case NST_OP_GT: return ">";
-    case NST_OP_GE: return ">=";
+  case NST_OP_ADD:
+  case NST_OP_POS: return "+";
+  case NST_OP_SUB:
+  case NST_OP_NEG: return "-";
+  case NST_OP_MUL: return "*";
+  case NST_OP_DIV: return "/";
+  case NST_OP_FLOORDIV: return "//";
+  case NST_OP_MOD: return "%";
+  case NST_OP_POW: return "**";
+  case NST_OP_AND: return "and";
+  case NST_OP_OR: return "or";
+  case NST_OP_NOT: return "not";
+  case NST_OP_EQ: return "==";
+  case NST_OP_NE: return "!=";
+  case NST_OP_LT: return "<";
+  case NST_OP_LE: return "<=";
+  case NST_OP_GT: return ">";
+  case NST_OP_GE: return ">=";
   }
   return "?";
 }
@@ -53,7 +59,8 @@ static void whole(printer *p, nst_i128 v) {
   char digits[48];
   size_t n = sizeof digits;
   unsigned __int128 u = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
-  do digits[--n] = (char)('0' + (int)(u % 10)); while (u /= 10);
+  do digits[--n] = (char)('0' + (int)(u % 10));
+  while (u /= 10);
   if (v < 0) digits[--n] = '-';
   nst_buffer_add(p->out, digits + n, sizeof digits - n);
 }
@@ -90,63 +97,66 @@ static void expr(printer *p, const nst_ast_expr *e) {
     return;
   }
   switch (e->kind) {
-    case NST_AST_NUMBER: number(p, e->value); return;
-    case NST_AST_QUANTITY:
-      put(p, "(quantity ");
-      number(p, e->value);
-      name(p, e->unit);
-      break;
-    case NST_AST_BOOL: put(p, e->truth ? "true" : "false"); return;
-    case NST_AST_NAME: put(p, e->id.name); return;
-    case NST_AST_MEMBER:
-      put(p, "(.");
-      sub(p, e->object);
-      name(p, e->id);
-      break;
-    case NST_AST_CALL:
-      put(p, "(call");
-      if (e->object) sub(p, e->object);
-      if (e->object) put(p, " .");
-      name(p, e->id);
-      args(p, e->args);
-      break;
-    case NST_AST_ACCESS:
-      put(p, "(access");
-      name(p, e->id);
-      args(p, e->args);
-      break;
-    case NST_AST_UNARY: case NST_AST_BINARY:
-      nst_buffer_putc(p->out, '(');
-      put(p, e->kind == NST_AST_UNARY && e->op == NST_OP_NEG ? "neg" : e->kind == NST_AST_UNARY && e->op == NST_OP_POS ? "pos" : nst_op_text(e->op));
-      sub(p, e->a);
-      if (e->kind == NST_AST_BINARY) sub(p, e->b);
-      break;
-    case NST_AST_COMPARE:
-      put(p, "(compare");
-      sub(p, e->a);
-      for (const nst_ast_link *l = e->links; l; l = l->next) {
-        nst_buffer_putc(p->out, ' ');
-        put(p, nst_op_text(l->op));
-        sub(p, l->operand);
-      }
-      break;
-    case NST_AST_IF:
-      put(p, "(if");
-      sub(p, e->a);
-      sub(p, e->b);
-      sub(p, e->c);
-      break;
-    case NST_AST_SUM:
-      put(p, "(sum");
-      name(p, e->id);
-      sub(p, e->b);
-      sub(p, e->c);
-      sub(p, e->a);
-      break;
-    case NST_AST_PAREN:
-      put(p, "(paren");
-      sub(p, e->a);
-      break;
+  case NST_AST_NUMBER: number(p, e->value); return;
+  case NST_AST_QUANTITY:
+    put(p, "(quantity ");
+    number(p, e->value);
+    name(p, e->unit);
+    break;
+  case NST_AST_BOOL: put(p, e->truth ? "true" : "false"); return;
+  case NST_AST_NAME: put(p, e->id.name); return;
+  case NST_AST_MEMBER:
+    put(p, "(.");
+    sub(p, e->object);
+    name(p, e->id);
+    break;
+  case NST_AST_CALL:
+    put(p, "(call");
+    if (e->object) sub(p, e->object);
+    if (e->object) put(p, " .");
+    name(p, e->id);
+    args(p, e->args);
+    break;
+  case NST_AST_ACCESS:
+    put(p, "(access");
+    name(p, e->id);
+    args(p, e->args);
+    break;
+  case NST_AST_UNARY:
+  case NST_AST_BINARY:
+    nst_buffer_putc(p->out, '(');
+    put(p, e->kind == NST_AST_UNARY && e->op == NST_OP_NEG   ? "neg"
+           : e->kind == NST_AST_UNARY && e->op == NST_OP_POS ? "pos"
+                                                             : nst_op_text(e->op));
+    sub(p, e->a);
+    if (e->kind == NST_AST_BINARY) sub(p, e->b);
+    break;
+  case NST_AST_COMPARE:
+    put(p, "(compare");
+    sub(p, e->a);
+    for (const nst_ast_link *l = e->links; l; l = l->next) {
+      nst_buffer_putc(p->out, ' ');
+      put(p, nst_op_text(l->op));
+      sub(p, l->operand);
+    }
+    break;
+  case NST_AST_IF:
+    put(p, "(if");
+    sub(p, e->a);
+    sub(p, e->b);
+    sub(p, e->c);
+    break;
+  case NST_AST_SUM:
+    put(p, "(sum");
+    name(p, e->id);
+    sub(p, e->b);
+    sub(p, e->c);
+    sub(p, e->a);
+    break;
+  case NST_AST_PAREN:
+    put(p, "(paren");
+    sub(p, e->a);
+    break;
   }
   close(p);
 }
@@ -197,10 +207,13 @@ static void set(printer *p, const nst_ast_set *s) {
     return;
   }
   switch (s->kind) {
-    case NST_SET_LIST: put(p, " (list"); args(p, s->items); break;
-    case NST_SET_RANGE: put(p, " (range"); break;
-    case NST_SET_DIVISORS: put(p, " (divisors"); break;
-    case NST_SET_POW2: put(p, " (pow2"); break;
+  case NST_SET_LIST:
+    put(p, " (list");
+    args(p, s->items);
+    break;
+  case NST_SET_RANGE: put(p, " (range"); break;
+  case NST_SET_DIVISORS: put(p, " (divisors"); break;
+  case NST_SET_POW2: put(p, " (pow2"); break;
   }
   if (s->a) sub(p, s->a);
   if (s->b) sub(p, s->b);
@@ -211,38 +224,41 @@ static void set(printer *p, const nst_ast_set *s) {
 /* ---- items ---- */
 
 static void witem(printer *p, const nst_ast_witem *item) {
-  static const char *const reduce[] = {[NST_REDUCE_ASSIGN] = "=", [NST_REDUCE_ADD] = "+=", [NST_REDUCE_MAX] = "max=", [NST_REDUCE_MIN] = "min="};
+  static const char *const reduce[] = {
+    [NST_REDUCE_ASSIGN] = "=", [NST_REDUCE_ADD] = "+=", [NST_REDUCE_MAX] = "max=", [NST_REDUCE_MIN] = "min="};
   switch (item->kind) {
-    case NST_WITEM_DIM:
-      open_line(p, "dim");
-      params(p, item->dims);
-      break;
-    case NST_WITEM_TENSOR:
-      open_line(p, "tensor");
-      for (const nst_ast_tensor *t = item->tensors; t; t = t->next) {
-        put(p, " (");
-        put(p, t->id.name);
-        if (t->has_shape) {
-          put(p, " (shape");
-          for (const nst_ast_arg *a = t->shape; a; a = a->next) {
-            if (a->value) sub(p, a->value);
-            else put(p, " _");
-          }
-          close(p);
-        }
-        if (t->type) {
-          put(p, " :");
-          name(p, t->type->id);
-          if (t->type->bits) sub(p, t->type->bits);
+  case NST_WITEM_DIM:
+    open_line(p, "dim");
+    params(p, item->dims);
+    break;
+  case NST_WITEM_TENSOR:
+    open_line(p, "tensor");
+    for (const nst_ast_tensor *t = item->tensors; t; t = t->next) {
+      put(p, " (");
+      put(p, t->id.name);
+      if (t->has_shape) {
+        put(p, " (shape");
+        for (const nst_ast_arg *a = t->shape; a; a = a->next) {
+          if (a->value)
+            sub(p, a->value);
+          else
+            put(p, " _");
         }
         close(p);
       }
-      break;
-    case NST_WITEM_STATEMENT:
-      open_line(p, reduce[item->reduce]);
-      sub(p, item->output);
-      sub(p, item->value);
-      break;
+      if (t->type) {
+        put(p, " :");
+        name(p, t->type->id);
+        if (t->type->bits) sub(p, t->type->bits);
+      }
+      close(p);
+    }
+    break;
+  case NST_WITEM_STATEMENT:
+    open_line(p, reduce[item->reduce]);
+    sub(p, item->output);
+    sub(p, item->value);
+    break;
   }
   close(p);
 }
@@ -257,14 +273,14 @@ static void attr(printer *p, const nst_ast_attr *a) {
 
 static void hitem(printer *p, const nst_ast_hitem *item) {
   switch (item->kind) {
-    case NST_HITEM_ATTR:
-      open_line(p, "attribute");
-      attr(p, item->attr);
-      close(p);
-      return;
-    case NST_HITEM_MEMORY: open_line(p, "memory"); break;
-    case NST_HITEM_ARRAY: open_line(p, "array"); break;
-    case NST_HITEM_COMPUTE: open_line(p, "compute"); break;
+  case NST_HITEM_ATTR:
+    open_line(p, "attribute");
+    attr(p, item->attr);
+    close(p);
+    return;
+  case NST_HITEM_MEMORY: open_line(p, "memory"); break;
+  case NST_HITEM_ARRAY: open_line(p, "array"); break;
+  case NST_HITEM_COMPUTE: open_line(p, "compute"); break;
   }
   name(p, item->id);
   if (item->axes) {
@@ -284,8 +300,9 @@ static void mitems(printer *p, const nst_ast_mitem *item);
 
 static void mitem(printer *p, const nst_ast_mitem *item) {
   static const char *const kinds[] = {
-    [NST_MITEM_FOR] = "for", [NST_MITEM_PAR] = "par", [NST_MITEM_KEEP] = "keep", [NST_MITEM_COMPUTE] = "compute",
-    [NST_MITEM_LET] = "let", [NST_MITEM_PERMUTE] = "permute", [NST_MITEM_SEQ] = "seq",
+    [NST_MITEM_FOR] = "for",         [NST_MITEM_PAR] = "par", [NST_MITEM_KEEP] = "keep",
+    [NST_MITEM_COMPUTE] = "compute", [NST_MITEM_LET] = "let", [NST_MITEM_PERMUTE] = "permute",
+    [NST_MITEM_SEQ] = "seq",
   };
   open_line(p, item->optional ? "keep?" : kinds[item->kind]);
   if (item->id.name) name(p, item->id);
@@ -325,23 +342,29 @@ static void mitems(printer *p, const nst_ast_mitem *item) {
 
 static void titem(printer *p, const nst_ast_titem *item) {
   static const char *const kinds[] = {
-    [NST_TITEM_LET] = "let", [NST_TITEM_EXPECT] = "expect", [NST_TITEM_OUT] = "out", [NST_TITEM_CHECK] = "check",
-    [NST_TITEM_OVER] = "over", [NST_TITEM_IN] = "in", [NST_TITEM_WHERE] = "where", [NST_TITEM_MINIMIZE] = "minimize",
-    [NST_TITEM_MAXIMIZE] = "maximize", [NST_TITEM_PARETO] = "pareto", [NST_TITEM_TOP] = "top",
+    [NST_TITEM_LET] = "let",       [NST_TITEM_EXPECT] = "expect",     [NST_TITEM_OUT] = "out",
+    [NST_TITEM_CHECK] = "check",   [NST_TITEM_OVER] = "over",         [NST_TITEM_IN] = "in",
+    [NST_TITEM_WHERE] = "where",   [NST_TITEM_MINIMIZE] = "minimize", [NST_TITEM_MAXIMIZE] = "maximize",
+    [NST_TITEM_PARETO] = "pareto", [NST_TITEM_TOP] = "top",
   };
   open_line(p, item->bare ? "bare" : kinds[item->kind]);
   if (item->id.name) name(p, item->id);
   switch (item->kind) {
-    case NST_TITEM_LET: case NST_TITEM_EXPECT: case NST_TITEM_OUT: case NST_TITEM_CHECK: case NST_TITEM_WHERE: case NST_TITEM_TOP:
-      sub(p, item->value);
-      break;
-    case NST_TITEM_MINIMIZE: case NST_TITEM_MAXIMIZE: case NST_TITEM_PARETO: args(p, item->list); break;
-    case NST_TITEM_IN: set(p, item->set); break;
-    case NST_TITEM_OVER:
-      p->depth++;
-      for (const nst_ast_titem *point = item->points; point; point = point->next) titem(p, point);
-      p->depth--;
-      break;
+  case NST_TITEM_LET:
+  case NST_TITEM_EXPECT:
+  case NST_TITEM_OUT:
+  case NST_TITEM_CHECK:
+  case NST_TITEM_WHERE:
+  case NST_TITEM_TOP: sub(p, item->value); break;
+  case NST_TITEM_MINIMIZE:
+  case NST_TITEM_MAXIMIZE:
+  case NST_TITEM_PARETO: args(p, item->list); break;
+  case NST_TITEM_IN: set(p, item->set); break;
+  case NST_TITEM_OVER:
+    p->depth++;
+    for (const nst_ast_titem *point = item->points; point; point = point->next) titem(p, point);
+    p->depth--;
+    break;
   }
   close(p);
 }
@@ -357,7 +380,8 @@ static void doc(printer *p, const nst_ast_decl *d) {
     while (end < d->doc.end && source->text[end] != '\n') end++;
     size_t from = i, to = end;
     while (from < to && source->text[from] != '#') from++;
-    while (to > from && (source->text[to - 1] == '\r' || source->text[to - 1] == ' ' || source->text[to - 1] == '\t')) to--;
+    while (to > from && (source->text[to - 1] == '\r' || source->text[to - 1] == ' ' || source->text[to - 1] == '\t'))
+      to--;
     open_line(p, "doc ");
     nst_buffer_json_string(p->out, source->text + from, to - from);
     close(p);
@@ -368,9 +392,9 @@ static void doc(printer *p, const nst_ast_decl *d) {
 
 static void decl(printer *p, const nst_ast_decl *d) {
   static const char *const kinds[] = {
-    [NST_DECL_USE] = "use", [NST_DECL_CONST] = "const", [NST_DECL_WORKLOAD] = "workload", [NST_DECL_HARDWARE] = "hardware",
-    [NST_DECL_MAPPING] = "mapping", [NST_DECL_TEST] = "test", [NST_DECL_MODEL] = "model", [NST_DECL_VERIFY] = "verify",
-    [NST_DECL_SWEEP] = "sweep",
+    [NST_DECL_USE] = "use",           [NST_DECL_CONST] = "const",     [NST_DECL_WORKLOAD] = "workload",
+    [NST_DECL_HARDWARE] = "hardware", [NST_DECL_MAPPING] = "mapping", [NST_DECL_TEST] = "test",
+    [NST_DECL_MODEL] = "model",       [NST_DECL_VERIFY] = "verify",   [NST_DECL_SWEEP] = "sweep",
   };
   open_line(p, kinds[d->kind]);
   if (d->id.name) name(p, d->id);
@@ -395,19 +419,23 @@ static void decl(printer *p, const nst_ast_decl *d) {
   doc(p, d);
   p->depth++;
   switch (d->kind) {
-    case NST_DECL_USE: case NST_DECL_CONST: break;
-    case NST_DECL_WORKLOAD:
-      for (const nst_ast_witem *item = d->workload; item; item = item->next) witem(p, item);
-      break;
-    case NST_DECL_HARDWARE:
-      for (const nst_ast_hitem *item = d->hardware; item; item = item->next) hitem(p, item);
-      break;
-    case NST_DECL_MAPPING:
-      for (const nst_ast_mitem *item = d->mapping; item; item = item->next) mitem(p, item);
-      break;
-    case NST_DECL_TEST: case NST_DECL_MODEL: case NST_DECL_VERIFY: case NST_DECL_SWEEP:
-      for (const nst_ast_titem *item = d->items; item; item = item->next) titem(p, item);
-      break;
+  case NST_DECL_USE:
+  case NST_DECL_CONST: break;
+  case NST_DECL_WORKLOAD:
+    for (const nst_ast_witem *item = d->workload; item; item = item->next) witem(p, item);
+    break;
+  case NST_DECL_HARDWARE:
+    for (const nst_ast_hitem *item = d->hardware; item; item = item->next) hitem(p, item);
+    break;
+  case NST_DECL_MAPPING:
+    for (const nst_ast_mitem *item = d->mapping; item; item = item->next) mitem(p, item);
+    break;
+  case NST_DECL_TEST:
+  case NST_DECL_MODEL:
+  case NST_DECL_VERIFY:
+  case NST_DECL_SWEEP:
+    for (const nst_ast_titem *item = d->items; item; item = item->next) titem(p, item);
+    break;
   }
   p->depth--;
   close(p);

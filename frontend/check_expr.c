@@ -100,9 +100,16 @@ static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
   for (int i = 0; i < s->nframes; i++) nst_candidates_add(ck->arena, &c, s->frames[i]);
   if (!s->closed) nst_candidates_module(ck, &c, s->module, NST_NS_CONST);
   if (s->metrics) nst_candidates_functions(ck->arena, &c, ck->interner, true);
-  if (!nst_suggest(ck->diags, m, e->span, name, &c) && s->nframes)
-    nst_help_known(ck->arena, ck->diags, m, "names",
-                   s->frames[s->nframes - 1]->len ? s->frames[s->nframes - 1] : s->frames[0]);
+  if (nst_suggest(ck->diags, m, e->span, name, &c)) return;
+  if (s->later && !s->closed) {
+    nst_diag_help(ck->diags, m, "a default value sees the constants of the file and the parameters to its left");
+    return;
+  }
+  nst_symtab known = {0};
+  for (int i = 0; i < s->nframes; i++)
+    for (size_t k = 0; k < s->frames[i]->len; k++)
+      nst_symtab_add(ck->arena, &known, s->frames[i]->items[k].name, s->frames[i]->items[k].span);
+  nst_help_known(ck->arena, ck->diags, m, "names", &known);
 }
 
 static nst_typed check_name(nst_scope *s, const nst_ast_expr *e) {

@@ -1,195 +1,20 @@
-/* The walk over the tree: what is written, with which spaces.
+/* The walk over the tree: how items and blocks are laid out.
  *
  * A block that stood on one line and still fits stays there, its items two
  * columns apart (never one: `4  B` is a number and a name, `4 B` a quantity).
  * In other blocks each item has a line; the `=` of neighbouring values and the
  * braces of neighbouring levels are aligned where that keeps them within the
- * width. Brackets are in the tree, so precedence plays no part. */
+ * width. */
 #include "frontend/format.h"
 
-#include "frontend/ast_print.h"
-#include "frontend/format_lines.h"
+#include "frontend/format_walk.h"
 #include <string.h>
 
-typedef struct {
-  nst_fmt f;
-  bool flat;      /* inside a block on one line */
-  uint32_t pad;   /* columns to put before the `=` or `{` of the next item */
-  bool pad_word;  /* `array` is padded to the width of `memory` */
-  bool ranks;     /* among ranks, products are written tight: 2*p + r */
-} walk;
-
-/* ---- atoms ---- */
-
-static void word(walk *w, const char *text, uint32_t offset, int how) { nst_fmt_add(&w->f, text, strlen(text), offset, how); }
-static void ident(walk *w, nst_ast_ident id, int how) {
-  if (id.name) word(w, id.name, id.span.begin, how);
-}
-static void verbatim(walk *w, nst_span span, int how) {
-  nst_fmt_add(&w->f, w->f.source->text + span.begin, span.end - span.begin, span.begin, how);
-}
-
-/* ---- expressions ---- */
-
-static void expr(walk *w, const nst_ast_expr *e, int how);
-
-static void args(walk *w, const nst_ast_arg *arg, int how) {
-  for (; arg; arg = arg->next) {
-    if (arg->name.name) {
-      ident(w, arg->name, how);
-      word(w, "=", 0, NST_FMT_SPACE);
-      expr(w, arg->value, NST_FMT_SPACE);
-    } else if (arg->value) {
-      expr(w, arg->value, how);
-    } else {
-      word(w, "_", arg->span.begin, how);
-    }
-    if (arg->next) word(w, ",", 0, NST_FMT_GLUE);
-    how = NST_FMT_BREAK;
-  }
-}
-
-static void bracketed(walk *w, const char *open, const nst_ast_arg *list, const char *shut, int how) {
-  word(w, open, 0, how);
-  args(w, list, NST_FMT_GLUE);
-  word(w, shut, 0, NST_FMT_GLUE);
-}
-
-static void quantity(walk *w, const nst_ast_expr *e, int how) {
-  uint32_t end = e->unit.span.begin;
-  const char *text = w->f.source->text;
-  while (end > e->span.begin && text[end - 1] == ' ') end--;
-  const char *both = nst_arena_printf(w->f.arena, "%.*s %s", (int)(end - e->span.begin), text + e->span.begin, e->unit.name);
-  nst_fmt_add_as(&w->f, both, strlen(both), e->span, how);
-}
-
-static void binary(walk *w, const nst_ast_expr *e, int how) {
-  bool product = e->op == NST_OP_MUL || e->op == NST_OP_DIV || e->op == NST_OP_FLOORDIV || e->op == NST_OP_MOD;
-  bool tight = e->op == NST_OP_POW || (product && w->ranks);
-  expr(w, e->a, how);
-  word(w, nst_op_text(e->op), 0, tight ? NST_FMT_GLUE : NST_FMT_BREAK);
-  expr(w, e->b, tight ? NST_FMT_GLUE : NST_FMT_SPACE);
-}
-
-static void expr(walk *w, const nst_ast_expr *e, int how) {
-  if (!e) return;
-  switch (e->kind) {
-    case NST_AST_NUMBER: case NST_AST_BOOL: verbatim(w, e->span, how); return;
-    case NST_AST_QUANTITY: quantity(w, e, how); return;
-    case NST_AST_NAME: ident(w, e->id, how); return;
-    case NST_AST_MEMBER:
-      expr(w, e->object, how);
-      word(w, ".", 0, NST_FMT_GLUE);
-      ident(w, e->id, NST_FMT_GLUE);
-      return;
-    case NST_AST_CALL:
-      expr(w, e->object, how);
-      if (e->object) word(w, ".", 0, NST_FMT_GLUE);
-      ident(w, e->id, e->object ? NST_FMT_GLUE : how);
-      bracketed(w, "(", e->args, ")", NST_FMT_GLUE);
-      return;
-    case NST_AST_ACCESS: {
-      bool ranks = w->ranks;
-      ident(w, e->id, how);
-      w->ranks = true;
-      bracketed(w, "[", e->args, "]", NST_FMT_GLUE);
-      w->ranks = ranks;
-      return;
-    }
-    case NST_AST_UNARY:
-      word(w, nst_op_text(e->op), e->span.begin, how);
-      expr(w, e->a, e->op == NST_OP_NOT ? NST_FMT_SPACE : NST_FMT_GLUE);
-      return;
-    case NST_AST_BINARY: binary(w, e, how); return;
-    case NST_AST_COMPARE:
-      expr(w, e->a, how);
-      for (const nst_ast_link *l = e->links; l; l = l->next) {
-        word(w, nst_op_text(l->op), l->op_span.begin, NST_FMT_BREAK);
-        expr(w, l->operand, NST_FMT_SPACE);
-      }
-      return;
-    case NST_AST_IF:
-      word(w, "if", e->span.begin, how);
-      expr(w, e->a, NST_FMT_SPACE);
-      word(w, "then", 0, NST_FMT_BREAK);
-      expr(w, e->b, NST_FMT_SPACE);
-      word(w, "else", 0, NST_FMT_BREAK);
-      expr(w, e->c, NST_FMT_SPACE);
-      return;
-    case NST_AST_SUM:
-      word(w, "sum", e->span.begin, how);
-      word(w, "(", 0, NST_FMT_GLUE);
-      expr(w, e->a, NST_FMT_GLUE);
-      word(w, "for", 0, NST_FMT_BREAK);
-      ident(w, e->id, NST_FMT_SPACE);
-      word(w, "in", 0, NST_FMT_SPACE);
-      expr(w, e->b, NST_FMT_SPACE);
-      word(w, "..", 0, NST_FMT_SPACE);
-      expr(w, e->c, NST_FMT_SPACE);
-      word(w, ")", 0, NST_FMT_GLUE);
-      return;
-    case NST_AST_PAREN:
-      word(w, "(", e->span.begin, how);
-      expr(w, e->a, NST_FMT_GLUE);
-      word(w, ")", 0, NST_FMT_GLUE);
-      return;
-  }
-}
-
-/* ---- parts ---- */
-
-static void params(walk *w, const nst_ast_param *param, int how) {
-  for (; param; param = param->next) {
-    ident(w, param->id, how);
-    if (param->value) word(w, "=", 0, NST_FMT_SPACE);
-    expr(w, param->value, NST_FMT_SPACE);
-    if (param->next) word(w, ",", 0, NST_FMT_GLUE);
-    how = NST_FMT_BREAK;
-  }
-}
-
-static void idents(walk *w, const nst_ast_idents *list, int how) {
-  for (; list; list = list->next) {
-    ident(w, list->id, how);
-    if (list->next) word(w, ",", 0, NST_FMT_GLUE);
-    how = NST_FMT_BREAK;
-  }
-}
-
-static void ref(walk *w, const nst_ast_ref *r) {
-  ident(w, r->module, NST_FMT_SPACE);
-  if (r->module.name) word(w, ".", 0, NST_FMT_GLUE);
-  ident(w, r->id, r->module.name ? NST_FMT_GLUE : NST_FMT_SPACE);
-  if (r->has_args) bracketed(w, "(", r->args, ")", NST_FMT_GLUE);
-}
-
-static void set(walk *w, const nst_ast_set *s) {
-  if (!s) return;
-  switch (s->kind) {
-    case NST_SET_LIST: bracketed(w, "[", s->items, "]", NST_FMT_SPACE); return;
-    case NST_SET_RANGE:
-      expr(w, s->a, NST_FMT_SPACE);
-      word(w, "..", 0, NST_FMT_SPACE);
-      expr(w, s->b, NST_FMT_SPACE);
-      if (s->step) word(w, "step", 0, NST_FMT_SPACE);
-      expr(w, s->step, NST_FMT_SPACE);
-      return;
-    case NST_SET_DIVISORS: case NST_SET_POW2:
-      word(w, s->kind == NST_SET_POW2 ? "pow2" : "divisors", s->span.begin, NST_FMT_SPACE);
-      word(w, "(", 0, NST_FMT_GLUE);
-      expr(w, s->a, NST_FMT_GLUE);
-      if (s->b) word(w, ",", 0, NST_FMT_GLUE);
-      expr(w, s->b, NST_FMT_BREAK);
-      word(w, ")", 0, NST_FMT_GLUE);
-      return;
-  }
-}
-
 /* An `=` that may be aligned with its neighbours. */
-static void aligned(walk *w, const char *text, uint32_t offset) {
+static void aligned(nst_walk *w, const char *text, uint32_t offset) {
   w->f.gap = 1 + w->pad;
   w->pad = 0;
-  word(w, text, offset, NST_FMT_SPACE);
+  nst_walk_word(w, text, offset, NST_FMT_SPACE);
 }
 
 /* ---- lists of items ---- */
@@ -203,23 +28,24 @@ typedef struct {
   uint32_t left;  /* columns before its `=` or `{`; 0 if it has none to align */
 } entry;
 typedef NST_VEC(entry) entries;
-typedef void print_item(walk *w, const void *item);
+typedef void print_item(nst_walk *w, const void *item);
 
 /* Did a block stand on one line, short enough to try the same? */
-static bool one_line(const walk *w, nst_span from, nst_span block) {
+static bool one_line(const nst_walk *w, nst_span from, nst_span block) {
   if (block.end - block.begin > 4 * NST_FMT_WIDTH) return false;
   if (nst_fmt_has_comment(&w->f, from.begin, block.end)) return false;
   const char *text = w->f.source->text;
-  return !memchr(text + block.begin, '\n', block.end - block.begin) && !memchr(text + block.begin, '\r', block.end - block.begin);
+  return !memchr(text + block.begin, '\n', block.end - block.begin) &&
+         !memchr(text + block.begin, '\r', block.end - block.begin);
 }
 
-static bool stands_flat(const walk *w, const entry *e) {
+static bool stands_flat(const nst_walk *w, const entry *e) {
   nst_span whole = {w->f.file->source, e->begin, e->end};
   return !nst_fmt_has_comment(&w->f, e->begin, e->end) && (!e->block.source || one_line(w, whole, e->block));
 }
 
 /* The columns of an item on one line. */
-static uint32_t natural(walk *w, print_item *print, const entry *e) {
+static uint32_t natural(nst_walk *w, print_item *print, const entry *e) {
   bool flat = w->flat;
   w->flat = true;
   w->f.atoms.len = 0;
@@ -231,13 +57,15 @@ static uint32_t natural(walk *w, print_item *print, const entry *e) {
 }
 
 /* Prints items first .. last - 1, which form a run on neighbouring lines. */
-static void run(walk *w, print_item *print, const entries *list, size_t first, size_t last) {
+static void run(nst_walk *w, print_item *print, const entries *list, size_t first, size_t last) {
   uint32_t widest = 0;
   bool fits = last - first > 1;
   for (size_t i = first; i < last; i++)
     if (list->items[i].left > widest) widest = list->items[i].left;
   for (size_t i = first; i < last && fits; i++)
-    if (natural(w, print, &list->items[i]) + (list->items[i].left ? widest - list->items[i].left : 0) > NST_FMT_WIDTH - 1) fits = false;
+    if (natural(w, print, &list->items[i]) + (list->items[i].left ? widest - list->items[i].left : 0) >
+        NST_FMT_WIDTH - 1)
+      fits = false;
   for (size_t i = first; i < last; i++) {
     const entry *e = &list->items[i];
     nst_fmt_start(&w->f, e->begin);
@@ -249,7 +77,7 @@ static void run(walk *w, print_item *print, const entries *list, size_t first, s
   }
 }
 
-static void items(walk *w, print_item *print, const entries *list) {
+static void items(nst_walk *w, print_item *print, const entries *list) {
   if (w->flat) {
     for (size_t i = 0; i < list->len; i++) {
       w->f.gap = i ? 2 : 1;
@@ -270,7 +98,7 @@ static void items(walk *w, print_item *print, const entries *list) {
 }
 
 /* Braces around items, behind what was added of the item they belong to. */
-static void block(walk *w, nst_span whole, nst_span braces, print_item *print, const entries *list) {
+static void block(nst_walk *w, nst_span whole, nst_span braces, print_item *print, const entries *list) {
   if (!braces.source) return;
   aligned(w, "{", braces.begin);
   size_t before = w->f.atoms.len;
@@ -280,7 +108,7 @@ static void block(walk *w, nst_span whole, nst_span braces, print_item *print, c
     w->flat = true;
     items(w, print, list);
     w->flat = flat;
-    word(w, "}", 0, NST_FMT_SPACE);
+    nst_walk_word(w, "}", 0, NST_FMT_SPACE);
     if (flat || nst_fmt_columns(&w->f) <= NST_FMT_WIDTH) return;
     w->f.atoms.len = before;
   }
@@ -292,12 +120,12 @@ static void block(walk *w, nst_span whole, nst_span braces, print_item *print, c
   w->f.indent -= NST_FMT_INDENT;
   w->f.block_start = false;
   w->f.blank = false;
-  word(w, "}", braces.end - 1, NST_FMT_SPACE);
+  nst_walk_word(w, "}", braces.end - 1, NST_FMT_SPACE);
 }
 
 static uint32_t length(nst_ast_ident id) { return id.name ? (uint32_t)strlen(id.name) : 0; }
 
-static entry *push(walk *w, entries *list, const void *item, nst_span span) {
+static entry *push(nst_walk *w, entries *list, const void *item, nst_span span) {
   entry *e = nst_vec_push(w->f.arena, list);
   *e = (entry){.item = item, .begin = span.begin, .end = span.end};
   return e;
@@ -305,56 +133,57 @@ static entry *push(walk *w, entries *list, const void *item, nst_span span) {
 
 /* ---- workload ---- */
 
-static void tensors(walk *w, nst_span span, const nst_ast_tensor *t) {
-  word(w, "tensor", span.begin, NST_FMT_SPACE);
+static void tensors(nst_walk *w, nst_span span, const nst_ast_tensor *t) {
+  nst_walk_word(w, "tensor", span.begin, NST_FMT_SPACE);
   for (int how = NST_FMT_SPACE; t; t = t->next, how = NST_FMT_BREAK) {
     bool ranks = w->ranks;
-    ident(w, t->id, how);
+    nst_walk_ident(w, t->id, how);
     w->ranks = true;
-    if (t->has_shape) bracketed(w, "[", t->shape, "]", NST_FMT_GLUE);
+    if (t->has_shape) nst_walk_bracketed(w, "[", t->shape, "]", NST_FMT_GLUE);
     w->ranks = ranks;
     if (t->type && (!t->next || t->next->type != t->type)) {
-      word(w, ":", 0, NST_FMT_SPACE);
-      ident(w, t->type->id, NST_FMT_SPACE);
+      nst_walk_word(w, ":", 0, NST_FMT_SPACE);
+      nst_walk_ident(w, t->type->id, NST_FMT_SPACE);
       if (t->type->bits) {
-        word(w, "(", 0, NST_FMT_GLUE);
-        expr(w, t->type->bits, NST_FMT_GLUE);
-        word(w, ")", 0, NST_FMT_GLUE);
+        nst_walk_word(w, "(", 0, NST_FMT_GLUE);
+        nst_walk_expr(w, t->type->bits, NST_FMT_GLUE);
+        nst_walk_word(w, ")", 0, NST_FMT_GLUE);
       }
     }
-    if (t->next) word(w, ",", 0, NST_FMT_GLUE);
+    if (t->next) nst_walk_word(w, ",", 0, NST_FMT_GLUE);
   }
 }
 
-static void print_witem(walk *w, const void *node) {
-  static const char *const reduce[] = {[NST_REDUCE_ASSIGN] = "=", [NST_REDUCE_ADD] = "+=", [NST_REDUCE_MAX] = "max=", [NST_REDUCE_MIN] = "min="};
+static void print_witem(nst_walk *w, const void *node) {
+  static const char *const reduce[] = {
+    [NST_REDUCE_ASSIGN] = "=", [NST_REDUCE_ADD] = "+=", [NST_REDUCE_MAX] = "max=", [NST_REDUCE_MIN] = "min="};
   const nst_ast_witem *item = node;
   switch (item->kind) {
-    case NST_WITEM_DIM:
-      word(w, "dim", item->span.begin, NST_FMT_SPACE);
-      params(w, item->dims, NST_FMT_SPACE);
-      return;
-    case NST_WITEM_TENSOR: tensors(w, item->span, item->tensors); return;
-    case NST_WITEM_STATEMENT:
-      expr(w, item->output, NST_FMT_SPACE);
-      word(w, reduce[item->reduce], item->reduce_span.begin, NST_FMT_SPACE);
-      expr(w, item->value, NST_FMT_SPACE);
-      return;
+  case NST_WITEM_DIM:
+    nst_walk_word(w, "dim", item->span.begin, NST_FMT_SPACE);
+    nst_walk_params(w, item->dims, NST_FMT_SPACE);
+    return;
+  case NST_WITEM_TENSOR: tensors(w, item->span, item->tensors); return;
+  case NST_WITEM_STATEMENT:
+    nst_walk_expr(w, item->output, NST_FMT_SPACE);
+    nst_walk_word(w, reduce[item->reduce], item->reduce_span.begin, NST_FMT_SPACE);
+    nst_walk_expr(w, item->value, NST_FMT_SPACE);
+    return;
   }
 }
 
 /* ---- hardware ---- */
 
-static void print_attr(walk *w, const void *node) {
+static void print_attr(nst_walk *w, const void *node) {
   const nst_ast_attr *a = node;
-  ident(w, a->id, NST_FMT_SPACE);
+  nst_walk_ident(w, a->id, NST_FMT_SPACE);
   aligned(w, "=", 0);
-  expr(w, a->value, NST_FMT_SPACE);
-  if (a->more) word(w, ",", 0, NST_FMT_GLUE);
-  args(w, a->more, NST_FMT_BREAK);
+  nst_walk_expr(w, a->value, NST_FMT_SPACE);
+  if (a->more) nst_walk_word(w, ",", 0, NST_FMT_GLUE);
+  nst_walk_args(w, a->more, NST_FMT_BREAK);
 }
 
-static void print_hitem(walk *w, const void *node) {
+static void print_hitem(nst_walk *w, const void *node) {
   const nst_ast_hitem *item = node;
   entries attrs = {0};
   for (const nst_ast_attr *a = item->attrs; a; a = a->next) {
@@ -365,22 +194,22 @@ static void print_hitem(walk *w, const void *node) {
   uint32_t pad = w->pad;
   w->pad = 0;
   switch (item->kind) {
-    case NST_HITEM_ATTR:
-      w->pad = pad;
-      print_attr(w, item->attr);
-      return;
-    case NST_HITEM_MEMORY: word(w, "memory", item->span.begin, NST_FMT_SPACE); break;
-    case NST_HITEM_COMPUTE: word(w, "compute", item->span.begin, NST_FMT_SPACE); break;
-    case NST_HITEM_ARRAY:
-      word(w, "array", item->span.begin, NST_FMT_SPACE);
-      if (w->pad_word && !w->flat) w->f.gap = 2;
-      break;
+  case NST_HITEM_ATTR:
+    w->pad = pad;
+    print_attr(w, item->attr);
+    return;
+  case NST_HITEM_MEMORY: nst_walk_word(w, "memory", item->span.begin, NST_FMT_SPACE); break;
+  case NST_HITEM_COMPUTE: nst_walk_word(w, "compute", item->span.begin, NST_FMT_SPACE); break;
+  case NST_HITEM_ARRAY:
+    nst_walk_word(w, "array", item->span.begin, NST_FMT_SPACE);
+    if (w->pad_word && !w->flat) w->f.gap = 2;
+    break;
   }
-  ident(w, item->id, NST_FMT_SPACE);
+  nst_walk_ident(w, item->id, NST_FMT_SPACE);
   if (item->kind == NST_HITEM_ARRAY) {
-    word(w, "[", 0, NST_FMT_GLUE);
-    params(w, item->axes, NST_FMT_GLUE);
-    word(w, "]", 0, NST_FMT_GLUE);
+    nst_walk_word(w, "[", 0, NST_FMT_GLUE);
+    nst_walk_params(w, item->axes, NST_FMT_GLUE);
+    nst_walk_word(w, "]", 0, NST_FMT_GLUE);
   }
   w->pad = pad;
   block(w, item->span, item->block, print_attr, &attrs);
@@ -389,76 +218,77 @@ static void print_hitem(walk *w, const void *node) {
 
 /* ---- mapping ---- */
 
-static void mitems(walk *w, entries *list, const nst_ast_mitem *item);
-static void print_mitem(walk *w, const void *node);
+static void mitems(nst_walk *w, entries *list, const nst_ast_mitem *item);
+static void print_mitem(nst_walk *w, const void *node);
 
-static void print_branch(walk *w, const void *node) {
+static void print_branch(nst_walk *w, const void *node) {
   const nst_ast_branch *b = node;
   entries body = {0};
   mitems(w, &body, b->body);
-  word(w, "do", b->span.begin, NST_FMT_SPACE);
-  idents(w, b->outputs, NST_FMT_SPACE);
+  nst_walk_word(w, "do", b->span.begin, NST_FMT_SPACE);
+  nst_walk_idents(w, b->outputs, NST_FMT_SPACE);
   block(w, b->span, b->block, print_mitem, &body);
 }
 
-static void size(walk *w, const nst_ast_mitem *item) {
+static void size(nst_walk *w, const nst_ast_mitem *item) {
   if (item->split == NST_SPLIT_ONE) return;
-  word(w, item->split == NST_SPLIT_BY ? "by" : "into", 0, NST_FMT_SPACE);
-  expr(w, item->size, NST_FMT_SPACE);
+  nst_walk_word(w, item->split == NST_SPLIT_BY ? "by" : "into", 0, NST_FMT_SPACE);
+  nst_walk_expr(w, item->size, NST_FMT_SPACE);
 }
 
-static void target(walk *w, const nst_ast_mitem *item) {
+static void target(nst_walk *w, const nst_ast_mitem *item) {
   if (!item->array.name) return;
-  word(w, "on", 0, NST_FMT_SPACE);
-  ident(w, item->array, NST_FMT_SPACE);
-  word(w, ".", 0, NST_FMT_GLUE);
-  ident(w, item->axis, NST_FMT_GLUE);
+  nst_walk_word(w, "on", 0, NST_FMT_SPACE);
+  nst_walk_ident(w, item->array, NST_FMT_SPACE);
+  nst_walk_word(w, ".", 0, NST_FMT_GLUE);
+  nst_walk_ident(w, item->axis, NST_FMT_GLUE);
 }
 
-static void print_mitem(walk *w, const void *node) {
+static void print_mitem(nst_walk *w, const void *node) {
   const nst_ast_mitem *item = node;
   nst_span whole = nst_span_join(item->span, item->block);
   entries body = {0};
   switch (item->kind) {
-    case NST_MITEM_FOR: case NST_MITEM_PAR:
-      word(w, item->kind == NST_MITEM_FOR ? "for" : "par", item->span.begin, NST_FMT_SPACE);
-      ident(w, item->id, NST_FMT_SPACE);
-      if (item->on_first) target(w, item);
-      size(w, item);
-      if (!item->on_first) target(w, item);
-      break;
-    case NST_MITEM_KEEP:
-      word(w, "keep", item->span.begin, NST_FMT_SPACE);
-      if (item->optional) word(w, "?", 0, NST_FMT_GLUE);
-      if (item->all) word(w, "all", 0, NST_FMT_SPACE);
-      idents(w, item->tensors, NST_FMT_SPACE);
-      word(w, "in", 0, NST_FMT_SPACE);
-      ident(w, item->id, NST_FMT_SPACE);
-      return;
-    case NST_MITEM_COMPUTE:
-      word(w, "compute", item->span.begin, NST_FMT_SPACE);
-      if (item->id.name) word(w, "on", 0, NST_FMT_SPACE);
-      ident(w, item->id, NST_FMT_SPACE);
-      return;
-    case NST_MITEM_LET:
-      word(w, "let", item->span.begin, NST_FMT_SPACE);
-      ident(w, item->id, NST_FMT_SPACE);
-      aligned(w, "=", 0);
-      expr(w, item->value, NST_FMT_SPACE);
-      return;
-    case NST_MITEM_PERMUTE: word(w, "permute", item->span.begin, NST_FMT_SPACE); break;
-    case NST_MITEM_SEQ:
-      word(w, "seq", item->span.begin, NST_FMT_SPACE);
-      for (const nst_ast_branch *b = item->branches; b; b = b->next) push(w, &body, b, b->span)->block = b->block;
-      block(w, whole, item->block, print_branch, &body);
-      return;
+  case NST_MITEM_FOR:
+  case NST_MITEM_PAR:
+    nst_walk_word(w, item->kind == NST_MITEM_FOR ? "for" : "par", item->span.begin, NST_FMT_SPACE);
+    nst_walk_ident(w, item->id, NST_FMT_SPACE);
+    if (item->on_first) target(w, item);
+    size(w, item);
+    if (!item->on_first) target(w, item);
+    break;
+  case NST_MITEM_KEEP:
+    nst_walk_word(w, "keep", item->span.begin, NST_FMT_SPACE);
+    if (item->optional) nst_walk_word(w, "?", 0, NST_FMT_GLUE);
+    if (item->all) nst_walk_word(w, "all", 0, NST_FMT_SPACE);
+    nst_walk_idents(w, item->tensors, NST_FMT_SPACE);
+    nst_walk_word(w, "in", 0, NST_FMT_SPACE);
+    nst_walk_ident(w, item->id, NST_FMT_SPACE);
+    return;
+  case NST_MITEM_COMPUTE:
+    nst_walk_word(w, "compute", item->span.begin, NST_FMT_SPACE);
+    if (item->id.name) nst_walk_word(w, "on", 0, NST_FMT_SPACE);
+    nst_walk_ident(w, item->id, NST_FMT_SPACE);
+    return;
+  case NST_MITEM_LET:
+    nst_walk_word(w, "let", item->span.begin, NST_FMT_SPACE);
+    nst_walk_ident(w, item->id, NST_FMT_SPACE);
+    aligned(w, "=", 0);
+    nst_walk_expr(w, item->value, NST_FMT_SPACE);
+    return;
+  case NST_MITEM_PERMUTE: nst_walk_word(w, "permute", item->span.begin, NST_FMT_SPACE); break;
+  case NST_MITEM_SEQ:
+    nst_walk_word(w, "seq", item->span.begin, NST_FMT_SPACE);
+    for (const nst_ast_branch *b = item->branches; b; b = b->next) push(w, &body, b, b->span)->block = b->block;
+    block(w, whole, item->block, print_branch, &body);
+    return;
   }
   if (!item->braces) return;
   mitems(w, &body, item->body);
   block(w, whole, item->block, print_mitem, &body);
 }
 
-static void mitems(walk *w, entries *list, const nst_ast_mitem *item) {
+static void mitems(nst_walk *w, entries *list, const nst_ast_mitem *item) {
   for (; item; item = item->next) {
     entry *e = push(w, list, item, nst_span_join(item->span, item->block));
     e->block = item->block;
@@ -469,56 +299,57 @@ static void mitems(walk *w, entries *list, const nst_ast_mitem *item) {
 
 /* ---- test, model, verify, sweep ---- */
 
-static void print_titem(walk *w, const void *node) {
+static void print_titem(nst_walk *w, const void *node) {
   const nst_ast_titem *item = node;
   uint32_t begin = item->span.begin;
   switch (item->kind) {
-    case NST_TITEM_LET: case NST_TITEM_OUT:
-      if (!item->bare) word(w, item->kind == NST_TITEM_LET ? "let" : "out", begin, NST_FMT_SPACE);
-      ident(w, item->id, NST_FMT_SPACE);
-      aligned(w, "=", 0);
-      expr(w, item->value, NST_FMT_SPACE);
-      return;
-    case NST_TITEM_CHECK:
-      ident(w, item->id, NST_FMT_SPACE);
-      word(w, "==", 0, NST_FMT_SPACE);
-      expr(w, item->value, NST_FMT_SPACE);
-      return;
-    case NST_TITEM_IN:
-      ident(w, item->id, NST_FMT_SPACE);
-      word(w, "in", 0, NST_FMT_SPACE);
-      set(w, item->set);
-      return;
-    case NST_TITEM_OVER:
-      word(w, "over", begin, NST_FMT_SPACE);
-      for (const nst_ast_titem *point = item->points; point; point = point->next) {
-        ident(w, point->id, point == item->points ? NST_FMT_SPACE : NST_FMT_BREAK);
-        word(w, "in", 0, NST_FMT_SPACE);
-        set(w, point->set);
-        if (point->next) word(w, ",", 0, NST_FMT_GLUE);
-      }
-      return;
-    case NST_TITEM_EXPECT: word(w, "expect", begin, NST_FMT_SPACE); break;
-    case NST_TITEM_WHERE: word(w, "where", begin, NST_FMT_SPACE); break;
-    case NST_TITEM_TOP: word(w, "top", begin, NST_FMT_SPACE); break;
-    case NST_TITEM_MINIMIZE: word(w, "minimize", begin, NST_FMT_SPACE); break;
-    case NST_TITEM_MAXIMIZE: word(w, "maximize", begin, NST_FMT_SPACE); break;
-    case NST_TITEM_PARETO: word(w, "pareto", begin, NST_FMT_SPACE); break;
+  case NST_TITEM_LET:
+  case NST_TITEM_OUT:
+    if (!item->bare) nst_walk_word(w, item->kind == NST_TITEM_LET ? "let" : "out", begin, NST_FMT_SPACE);
+    nst_walk_ident(w, item->id, NST_FMT_SPACE);
+    aligned(w, "=", 0);
+    nst_walk_expr(w, item->value, NST_FMT_SPACE);
+    return;
+  case NST_TITEM_CHECK:
+    nst_walk_ident(w, item->id, NST_FMT_SPACE);
+    nst_walk_word(w, "==", 0, NST_FMT_SPACE);
+    nst_walk_expr(w, item->value, NST_FMT_SPACE);
+    return;
+  case NST_TITEM_IN:
+    nst_walk_ident(w, item->id, NST_FMT_SPACE);
+    nst_walk_word(w, "in", 0, NST_FMT_SPACE);
+    nst_walk_set(w, item->set);
+    return;
+  case NST_TITEM_OVER:
+    nst_walk_word(w, "over", begin, NST_FMT_SPACE);
+    for (const nst_ast_titem *point = item->points; point; point = point->next) {
+      nst_walk_ident(w, point->id, point == item->points ? NST_FMT_SPACE : NST_FMT_BREAK);
+      nst_walk_word(w, "in", 0, NST_FMT_SPACE);
+      nst_walk_set(w, point->set);
+      if (point->next) nst_walk_word(w, ",", 0, NST_FMT_GLUE);
+    }
+    return;
+  case NST_TITEM_EXPECT: nst_walk_word(w, "expect", begin, NST_FMT_SPACE); break;
+  case NST_TITEM_WHERE: nst_walk_word(w, "where", begin, NST_FMT_SPACE); break;
+  case NST_TITEM_TOP: nst_walk_word(w, "top", begin, NST_FMT_SPACE); break;
+  case NST_TITEM_MINIMIZE: nst_walk_word(w, "minimize", begin, NST_FMT_SPACE); break;
+  case NST_TITEM_MAXIMIZE: nst_walk_word(w, "maximize", begin, NST_FMT_SPACE); break;
+  case NST_TITEM_PARETO: nst_walk_word(w, "pareto", begin, NST_FMT_SPACE); break;
   }
-  expr(w, item->value, NST_FMT_SPACE);
-  args(w, item->list, NST_FMT_SPACE);
+  nst_walk_expr(w, item->value, NST_FMT_SPACE);
+  nst_walk_args(w, item->list, NST_FMT_SPACE);
 }
 
 /* ---- declarations ---- */
 
-static void head_params(walk *w, const nst_ast_decl *d) {
+static void head_params(nst_walk *w, const nst_ast_decl *d) {
   if (!d->has_params) return;
-  word(w, "(", 0, NST_FMT_GLUE);
-  params(w, d->params, NST_FMT_GLUE);
-  word(w, ")", 0, NST_FMT_GLUE);
+  nst_walk_word(w, "(", 0, NST_FMT_GLUE);
+  nst_walk_params(w, d->params, NST_FMT_GLUE);
+  nst_walk_word(w, ")", 0, NST_FMT_GLUE);
 }
 
-static void dotted(walk *w, const char *path, uint32_t offset) {
+static void dotted(nst_walk *w, const char *path, uint32_t offset) {
   for (int how = NST_FMT_SPACE; *path; how = NST_FMT_GLUE, offset = 0) {
     size_t len = *path == '.' ? 1 : strcspn(path, ".");
     nst_fmt_add(&w->f, path, len, offset, how);
@@ -526,77 +357,85 @@ static void dotted(walk *w, const char *path, uint32_t offset) {
   }
 }
 
-static void decl(walk *w, const nst_ast_decl *d) {
+static void decl(nst_walk *w, const nst_ast_decl *d) {
   entries list = {0};
   print_item *print = print_titem;
   nst_fmt_start(&w->f, d->span.begin);
   uint32_t begin = d->span.begin;
   switch (d->kind) {
-    case NST_DECL_USE:
-      word(w, "use", begin, NST_FMT_SPACE);
-      if (d->path_is_file) verbatim(w, d->path_span, NST_FMT_SPACE);
-      else dotted(w, d->path, d->path_span.begin);
-      if (d->alias.name) word(w, "as", 0, NST_FMT_SPACE);
-      ident(w, d->alias, NST_FMT_SPACE);
-      break;
-    case NST_DECL_CONST:
-      word(w, "const", begin, NST_FMT_SPACE);
-      params(w, d->params, NST_FMT_SPACE);
-      break;
-    case NST_DECL_WORKLOAD: word(w, "workload", begin, NST_FMT_SPACE); break;
-    case NST_DECL_HARDWARE: word(w, "hardware", begin, NST_FMT_SPACE); break;
-    case NST_DECL_MAPPING: word(w, "mapping", begin, NST_FMT_SPACE); break;
-    case NST_DECL_TEST:
-      word(w, "test", begin, NST_FMT_SPACE);
-      if (d->text) verbatim(w, d->text_span, NST_FMT_SPACE);
-      break;
-    case NST_DECL_MODEL: word(w, "model", begin, NST_FMT_SPACE); break;
-    case NST_DECL_VERIFY:
-      word(w, "verify", begin, NST_FMT_SPACE);
-      ref(w, &d->on);
-      break;
-    case NST_DECL_SWEEP: word(w, "sweep", begin, NST_FMT_SPACE); break;
+  case NST_DECL_USE:
+    nst_walk_word(w, "use", begin, NST_FMT_SPACE);
+    if (d->path_is_file)
+      nst_walk_verbatim(w, d->path_span, NST_FMT_SPACE);
+    else
+      dotted(w, d->path, d->path_span.begin);
+    if (d->alias.name) nst_walk_word(w, "as", 0, NST_FMT_SPACE);
+    nst_walk_ident(w, d->alias, NST_FMT_SPACE);
+    break;
+  case NST_DECL_CONST:
+    nst_walk_word(w, "const", begin, NST_FMT_SPACE);
+    nst_walk_params(w, d->params, NST_FMT_SPACE);
+    break;
+  case NST_DECL_WORKLOAD: nst_walk_word(w, "workload", begin, NST_FMT_SPACE); break;
+  case NST_DECL_HARDWARE: nst_walk_word(w, "hardware", begin, NST_FMT_SPACE); break;
+  case NST_DECL_MAPPING: nst_walk_word(w, "mapping", begin, NST_FMT_SPACE); break;
+  case NST_DECL_TEST:
+    nst_walk_word(w, "test", begin, NST_FMT_SPACE);
+    if (d->text) nst_walk_verbatim(w, d->text_span, NST_FMT_SPACE);
+    break;
+  case NST_DECL_MODEL: nst_walk_word(w, "model", begin, NST_FMT_SPACE); break;
+  case NST_DECL_VERIFY:
+    nst_walk_word(w, "verify", begin, NST_FMT_SPACE);
+    nst_walk_ref(w, &d->on);
+    break;
+  case NST_DECL_SWEEP: nst_walk_word(w, "sweep", begin, NST_FMT_SPACE); break;
   }
   if (d->kind != NST_DECL_CONST) {
-    ident(w, d->id, NST_FMT_SPACE);
+    nst_walk_ident(w, d->id, NST_FMT_SPACE);
     head_params(w, d);
   }
   if (d->of.id.name) {
-    word(w, d->kind == NST_DECL_VERIFY ? "against" : "of", 0, NST_FMT_BREAK);
-    ref(w, &d->of);
+    nst_walk_word(w, d->kind == NST_DECL_VERIFY ? "against" : "of", 0, NST_FMT_BREAK);
+    nst_walk_ref(w, &d->of);
   }
   if (d->kind == NST_DECL_MAPPING) {
-    word(w, "on", 0, NST_FMT_BREAK);
-    ref(w, &d->on);
+    nst_walk_word(w, "on", 0, NST_FMT_BREAK);
+    nst_walk_ref(w, &d->on);
   }
   switch (d->kind) {
-    case NST_DECL_USE: case NST_DECL_CONST: break;
-    case NST_DECL_WORKLOAD:
-      print = print_witem;
-      for (const nst_ast_witem *item = d->workload; item; item = item->next) push(w, &list, item, item->span);
-      break;
-    case NST_DECL_HARDWARE:
-      print = print_hitem;
-      for (const nst_ast_hitem *item = d->hardware; item; item = item->next) {
-        entry *e = push(w, &list, item, item->span);
-        e->block = item->block;
-        e->run = item->kind == NST_HITEM_ATTR ? 1 : 2;
-        if (item->kind == NST_HITEM_ATTR) e->left = length(item->id);
-        else if (item->kind != NST_HITEM_ARRAY && item->has_block) e->left = (item->kind == NST_HITEM_MEMORY ? 7 : 8) + length(item->id);
-      }
-      break;
-    case NST_DECL_MAPPING:
-      print = print_mitem;
-      mitems(w, &list, d->mapping);
-      break;
-    case NST_DECL_TEST: case NST_DECL_MODEL: case NST_DECL_VERIFY: case NST_DECL_SWEEP:
-      for (const nst_ast_titem *item = d->items; item; item = item->next) {
-        entry *e = push(w, &list, item, item->span);
-        if (item->kind == NST_TITEM_LET) e->run = item->bare ? 2 : 1;
-        if (item->kind == NST_TITEM_OUT) e->run = 3;
-        if (e->run) e->left = (item->bare ? 0 : 4) + length(item->id);
-      }
-      break;
+  case NST_DECL_USE:
+  case NST_DECL_CONST: break;
+  case NST_DECL_WORKLOAD:
+    print = print_witem;
+    for (const nst_ast_witem *item = d->workload; item; item = item->next) push(w, &list, item, item->span);
+    break;
+  case NST_DECL_HARDWARE:
+    print = print_hitem;
+    for (const nst_ast_hitem *item = d->hardware; item; item = item->next) {
+      entry *e = push(w, &list, item, item->span);
+      e->block = item->block;
+      e->run = item->kind == NST_HITEM_ATTR ? 1 : 2;
+      if (item->kind == NST_HITEM_ATTR)
+        e->left = length(item->id);
+      else if (item->kind != NST_HITEM_ARRAY && item->has_block)
+        e->left = (item->kind == NST_HITEM_MEMORY ? 7 : 8) + length(item->id);
+    }
+    break;
+  case NST_DECL_MAPPING:
+    print = print_mitem;
+    mitems(w, &list, d->mapping);
+    break;
+  case NST_DECL_TEST:
+  case NST_DECL_MODEL:
+  case NST_DECL_VERIFY:
+  case NST_DECL_SWEEP:
+    for (const nst_ast_titem *item = d->items; item; item = item->next) {
+      entry *e = push(w, &list, item, item->span);
+      if (item->kind == NST_TITEM_LET) e->run = item->bare ? 2 : 1;
+      if (item->kind == NST_TITEM_OUT) e->run = 3;
+      if (e->run) e->left = (item->bare ? 0 : 4) + length(item->id);
+    }
+    break;
   }
   block(w, d->span, d->block, print, &list);
   nst_fmt_end(&w->f);
@@ -606,7 +445,7 @@ void nst_format(const nst_ast_file *file, const nst_sources *sources, nst_buffer
   const nst_source *source = nst_sources_get(sources, file->source);
   if (!source) return;
   nst_arena *arena = nst_arena_new();
-  walk w = {.f = {.arena = arena, .source = source, .file = file, .block_start = true}};
+  nst_walk w = {.f = {.arena = arena, .source = source, .file = file, .block_start = true}};
   for (const nst_ast_decl *d = file->decls; d; d = d->next) decl(&w, d);
   nst_fmt_comments(&w.f, UINT32_MAX);
   nst_fmt_write(&w.f, out);

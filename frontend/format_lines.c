@@ -24,8 +24,10 @@ static size_t comment_from(const nst_fmt *f, uint32_t begin) {
   size_t lo = 0, hi = f->file->ncomments;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (f->file->comments[mid].span.begin < begin) lo = mid + 1;
-    else hi = mid;
+    if (f->file->comments[mid].span.begin < begin)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo;
 }
@@ -55,7 +57,8 @@ static void place_comment(nst_fmt *f, uint32_t indent, bool blanks) {
     last->comment = c->span;
     return;
   }
-  push_line(f, (nst_fmt_line){.indent = indent, .comment = c->span, .blank = blanks && nst_fmt_blank_before(f, c->span.begin)});
+  push_line(
+    f, (nst_fmt_line){.indent = indent, .comment = c->span, .blank = blanks && nst_fmt_blank_before(f, c->span.begin)});
 }
 
 static bool comment_before(const nst_fmt *f, uint32_t offset) {
@@ -99,8 +102,12 @@ void nst_fmt_add_as(nst_fmt *f, const char *text, size_t len, nst_span span, int
   if (f->atoms.len && f->gap > space) space = f->gap;
   f->gap = 0;
   f->behind = span.end;
-  *nst_vec_push(f->arena, &f->atoms) = (nst_fmt_atom){
-    .text = text, .len = (uint32_t)len, .width = columns(text, len), .offset = span.begin, .space = space, .breaks = how == NST_FMT_BREAK};
+  *nst_vec_push(f->arena, &f->atoms) = (nst_fmt_atom){.text = text,
+                                                      .len = (uint32_t)len,
+                                                      .width = columns(text, len),
+                                                      .offset = span.begin,
+                                                      .space = space,
+                                                      .breaks = how == NST_FMT_BREAK};
 }
 
 uint32_t nst_fmt_columns(const nst_fmt *f) {
@@ -117,8 +124,11 @@ static uint32_t chunk(const nst_fmt *f, size_t i) {
 }
 
 static void end_line(nst_fmt *f, nst_buffer *text, uint32_t indent) {
-  push_line(f, (nst_fmt_line){.indent = indent, .width = indent + columns(text->text, text->len),
-                              .text = nst_arena_strndup(f->arena, text->text, text->len), .len = text->len, .blank = f->blank});
+  push_line(f, (nst_fmt_line){.indent = indent,
+                              .width = indent + columns(text->text, text->len),
+                              .text = nst_arena_strndup(f->arena, text->text, text->len),
+                              .len = text->len,
+                              .blank = f->blank});
   f->blank = false;
   nst_buffer_clear(text);
 }

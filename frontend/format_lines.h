@@ -36,10 +36,10 @@ typedef struct {
   NST_VEC(nst_fmt_atom) atoms;
   NST_VEC(nst_fmt_line) lines;
   uint32_t indent;
-  uint32_t behind;    /* the offset behind the newest atom */
-  uint32_t gap;       /* columns before the next atom, where more than its own */
-  bool blank;         /* the item under construction has an empty line before it */
-  bool block_start;   /* no line was made yet in this block */
+  uint32_t behind;  /* the offset behind the newest atom */
+  uint32_t gap;     /* columns before the next atom, where more than its own */
+  bool blank;       /* the item under construction has an empty line before it */
+  bool block_start; /* no line was made yet in this block */
 } nst_fmt;
 
 void nst_fmt_start(nst_fmt *f, uint32_t offset); /* a new item, as found at the offset */
