@@ -10,13 +10,15 @@
 
 /* ---- lists ---- */
 
-#define APPEND(l, item)                                   \
-  do {                                                    \
-    if (item) {                                           \
-      if ((l).tail) (l).tail->next = (item);              \
-      else (l).head = (item);                             \
-      (l).tail = (item);                                  \
-    }                                                     \
+#define APPEND(l, item)                                                                                                \
+  do {                                                                                                                 \
+    if (item) {                                                                                                        \
+      if ((l).tail)                                                                                                    \
+        (l).tail->next = (item);                                                                                       \
+      else                                                                                                             \
+        (l).head = (item);                                                                                             \
+      (l).tail = (item);                                                                                               \
+    }                                                                                                                  \
   } while (0)
 
 nst_ast_idents_list nst_idents_add(nst_parser *p, nst_ast_idents_list l, nst_ast_ident id) {
@@ -28,7 +30,8 @@ nst_ast_idents_list nst_idents_add(nst_parser *p, nst_ast_idents_list l, nst_ast
 
 nst_ast_arg_list nst_args_add(nst_parser *p, nst_ast_arg_list l, nst_ast_arg *arg) {
   if (l.tail && l.tail->name.name && !arg->name.name) {
-    nst_diag *m = nst_diag_add(p->diags, NST_D_POSITIONAL_AFTER_NAMED, arg->span, "a positional argument after a named one");
+    nst_diag *m =
+      nst_diag_add(p->diags, NST_D_POSITIONAL_AFTER_NAMED, arg->span, "a positional argument after a named one");
     nst_diag_label(p->diags, m, l.tail->span, "`%s` is given by name", l.tail->name.name);
     nst_diag_help(p->diags, m, "arguments without a name come first");
   }
@@ -42,8 +45,11 @@ nst_ast_arg_list nst_exprs_add(nst_parser *p, nst_ast_arg_list l, nst_ast_expr *
   return l;
 }
 
-#define DEFINE_ADD(name, T) \
-  T##_list name(T##_list l, T *item) { APPEND(l, item); return l; }
+#define DEFINE_ADD(name, T)                                                                                            \
+  T##_list name(T##_list l, T *item) {                                                                                 \
+    APPEND(l, item);                                                                                                   \
+    return l;                                                                                                          \
+  }
 DEFINE_ADD(nst_params_add, nst_ast_param)
 DEFINE_ADD(nst_links_add, nst_ast_link)
 DEFINE_ADD(nst_tensors_add, nst_ast_tensor)
@@ -97,7 +103,8 @@ bool nst_build_missing_brace(nst_parser *p, nst_span span) {
   for (uint32_t i = p->current; items[p->current].line_first != p->current && items[i].line_first < p->current; i++) {
     if (items[i].kind == '}' || items[i].kind == ';' || items[i].kind == NST_TOK_END) break;
     if (items[i].kind != '{') continue;
-    nst_diag_add(p->diags, NST_D_SYNTAX, found, "expected `{`, found `%.*s`", (int)(found.end - found.begin), p->source->text + found.begin);
+    nst_diag_add(p->diags, NST_D_SYNTAX, found, "expected `{`, found `%.*s`", (int)(found.end - found.begin),
+                 p->source->text + found.begin);
     p->next = i + 1;
     return true;
   }
@@ -113,8 +120,10 @@ static nst_span doc_before(const nst_parser *p, uint32_t begin) {
   size_t lo = 0, hi = p->comments.len;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (p->comments.items[mid].span.begin < begin) lo = mid + 1;
-    else hi = mid;
+    if (p->comments.items[mid].span.begin < begin)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   nst_span doc = {0};
   const char *text = p->source->text;
@@ -174,8 +183,10 @@ static size_t token_from(const nst_parser *p, uint32_t offset) {
   size_t lo = 0, hi = p->tokens.len;
   while (lo < hi) {
     size_t mid = (lo + hi) / 2;
-    if (p->tokens.items[mid].begin < offset) lo = mid + 1;
-    else hi = mid;
+    if (p->tokens.items[mid].begin < offset)
+      lo = mid + 1;
+    else
+      hi = mid;
   }
   return lo;
 }
@@ -241,7 +252,8 @@ nst_ast_decl *nst_build_mapping(nst_parser *p, nst_span span, nst_span open, nst
   return d;
 }
 
-nst_ast_decl *nst_build_test(nst_parser *p, nst_span span, nst_span open, nst_span text, nst_ast_ref of, nst_ast_titem_list items) {
+nst_ast_decl *nst_build_test(nst_parser *p, nst_span span, nst_span open, nst_span text, nst_ast_ref of,
+                             nst_ast_titem_list items) {
   nst_ast_decl *d = decl(p, NST_DECL_TEST, span, open, (nst_ast_ident){0});
   d->of = of;
   d->items = items.head;
@@ -266,7 +278,8 @@ nst_ast_decl *nst_build_verify(nst_parser *p, nst_span span, nst_span open, nst_
   return d;
 }
 
-nst_ast_decl *nst_build_sweep(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, nst_ast_ref of, nst_ast_titem_list items) {
+nst_ast_decl *nst_build_sweep(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, nst_ast_ref of,
+                              nst_ast_titem_list items) {
   nst_ast_decl *d = decl(p, NST_DECL_SWEEP, span, open, id);
   d->of = of;
   d->items = items.head;
@@ -330,7 +343,8 @@ nst_ast_type *nst_build_type(nst_parser *p, nst_span span, nst_ast_ident id, nst
   return type;
 }
 
-nst_ast_witem *nst_build_statement(nst_parser *p, nst_span span, nst_ast_expr *output, nst_reduce_op reduce, nst_ast_expr *value) {
+nst_ast_witem *nst_build_statement(nst_parser *p, nst_span span, nst_ast_expr *output, nst_reduce_op reduce,
+                                   nst_ast_expr *value) {
   if (!output) return NULL;
   nst_ast_witem *item = witem(p, NST_WITEM_STATEMENT, span);
   item->output = output;
@@ -359,8 +373,8 @@ nst_ast_hitem *nst_build_hitem_attr(nst_parser *p, nst_span span, nst_ast_attr *
   return item;
 }
 
-nst_ast_hitem *nst_build_level(nst_parser *p, nst_span span, nst_ast_hitem_kind kind, nst_ast_ident id, nst_ast_param *axes,
-                               nst_opt_attrs attrs) {
+nst_ast_hitem *nst_build_level(nst_parser *p, nst_span span, nst_ast_hitem_kind kind, nst_ast_ident id,
+                               nst_ast_param *axes, nst_opt_attrs attrs) {
   nst_ast_hitem *item = NST_NEW(p->arena, nst_ast_hitem);
   item->kind = kind;
   item->span = span;
@@ -381,7 +395,8 @@ static nst_ast_mitem *mitem(nst_parser *p, nst_ast_mitem_kind kind, nst_span spa
   return item;
 }
 
-static nst_ast_mitem *loop(nst_parser *p, nst_ast_mitem_kind kind, nst_span span, nst_ast_ident id, nst_split_size size, nst_opt_body body) {
+static nst_ast_mitem *loop(nst_parser *p, nst_ast_mitem_kind kind, nst_span span, nst_ast_ident id, nst_split_size size,
+                           nst_opt_body body) {
   nst_ast_mitem *item = mitem(p, kind, span);
   item->id = id;
   item->split = size.split;
@@ -400,8 +415,8 @@ nst_ast_mitem *nst_build_for(nst_parser *p, nst_span span, nst_ast_ident id, nst
   return loop(p, NST_MITEM_FOR, span, id, size, body);
 }
 
-nst_ast_mitem *nst_build_par(nst_parser *p, nst_span span, nst_ast_ident id, nst_split_size size, nst_target target, bool on_first,
-                             nst_opt_body body) {
+nst_ast_mitem *nst_build_par(nst_parser *p, nst_span span, nst_ast_ident id, nst_split_size size, nst_target target,
+                             bool on_first, nst_opt_body body) {
   nst_ast_mitem *item = loop(p, NST_MITEM_PAR, span, id, size, body);
   item->array = target.array;
   item->axis = target.axis;
@@ -409,7 +424,8 @@ nst_ast_mitem *nst_build_par(nst_parser *p, nst_span span, nst_ast_ident id, nst
   return item;
 }
 
-nst_ast_mitem *nst_build_keep(nst_parser *p, nst_span span, bool optional, nst_ast_idents *tensors, bool all, nst_ast_ident level) {
+nst_ast_mitem *nst_build_keep(nst_parser *p, nst_span span, bool optional, nst_ast_idents *tensors, bool all,
+                              nst_ast_ident level) {
   nst_ast_mitem *item = mitem(p, NST_MITEM_KEEP, span);
   item->optional = optional;
   item->tensors = tensors;
@@ -447,7 +463,8 @@ nst_ast_mitem *nst_build_seq(nst_parser *p, nst_span span, nst_span block, nst_a
   return item;
 }
 
-nst_ast_branch *nst_build_branch(nst_parser *p, nst_span span, nst_span block, nst_ast_idents *outputs, nst_ast_mitem_list body) {
+nst_ast_branch *nst_build_branch(nst_parser *p, nst_span span, nst_span block, nst_ast_idents *outputs,
+                                 nst_ast_mitem_list body) {
   nst_ast_branch *branch = NST_NEW(p->arena, nst_ast_branch);
   branch->outputs = outputs;
   branch->body = body.head;
@@ -498,7 +515,8 @@ nst_ast_titem *nst_build_where(nst_parser *p, nst_span span, nst_span keyword, n
   return swept_keyword(p, keyword, value) ? NULL : nst_build_item(p, span, NST_TITEM_WHERE, value);
 }
 
-nst_ast_titem *nst_build_goal(nst_parser *p, nst_span span, nst_span keyword, nst_ast_titem_kind kind, nst_ast_arg_list list) {
+nst_ast_titem *nst_build_goal(nst_parser *p, nst_span span, nst_span keyword, nst_ast_titem_kind kind,
+                              nst_ast_arg_list list) {
   if (swept_keyword(p, keyword, list.head->value)) return NULL;
   nst_ast_titem *item = nst_build_item(p, span, kind, NULL);
   item->list = list.head;

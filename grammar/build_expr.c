@@ -69,7 +69,8 @@ nst_ast_expr *nst_build_quantity(nst_parser *p, nst_span span) {
   number.end = span.begin + (uint32_t)unit;
   while (number.end > number.begin && text[number.end - number.begin - 1] == ' ') number.end--;
   read_number(p, number, &e->value);
-  e->unit = (nst_ast_ident){nst_intern(p->interner, text + unit, len - unit), {span.source, span.begin + (uint32_t)unit, span.end}};
+  e->unit = (nst_ast_ident){nst_intern(p->interner, text + unit, len - unit),
+                            {span.source, span.begin + (uint32_t)unit, span.end}};
   return e;
 }
 
@@ -93,9 +94,9 @@ static bool is_path(const nst_ast_expr *e) { return e->kind == NST_AST_NAME || e
 static bool check_object(nst_parser *p, const nst_ast_expr *object, nst_ast_ident id) {
   if (is_path(object)) return true;
   nst_span dot = nst_parse_span(p, object->span.end, id.span.begin);
-  nst_diag *m = nst_diag_add(p->diags, NST_D_NO_MEMBERS, object->kind == NST_AST_NUMBER ? nst_span_join(object->span, dot) : object->span,
-                             object->kind == NST_AST_NUMBER ? "a number with nothing behind its point"
-                                                            : "only a name can have a `.` behind it");
+  nst_diag *m = nst_diag_add(
+    p->diags, NST_D_NO_MEMBERS, object->kind == NST_AST_NUMBER ? nst_span_join(object->span, dot) : object->span,
+    object->kind == NST_AST_NUMBER ? "a number with nothing behind its point" : "only a name can have a `.` behind it");
   if (object->kind == NST_AST_NUMBER) {
     nst_diag_help(p->diags, m, "write %.*s.0 or %.*s", (int)span_len(object->span), text_at(p, object->span),
                   (int)span_len(object->span), text_at(p, object->span));
@@ -127,15 +128,18 @@ nst_ast_expr *nst_build_call(nst_parser *p, nst_span span, nst_ast_expr *object,
 nst_ast_expr *nst_build_sum(nst_parser *p, nst_span span, nst_ast_ident function, nst_ast_expr *body, nst_ast_ident id,
                             nst_ast_set *set) {
   if (strcmp(function.name, "sum") != 0) {
-    nst_diag *m = nst_diag_add(p->diags, NST_D_SUM_FORM, function.span, "only `sum` can run over a range, not `%s`", function.name);
+    nst_diag *m =
+      nst_diag_add(p->diags, NST_D_SUM_FORM, function.span, "only `sum` can run over a range, not `%s`", function.name);
     nst_diag_help(p->diags, m, "as in sum(EXPR for i in a .. b)");
     return NULL;
   }
   if (!body || !set) return NULL;
   if (set->kind != NST_SET_RANGE || set->step) {
     nst_diag *m = nst_diag_add(p->diags, NST_D_SUM_FORM, set->span, "a sum runs over a range a .. b");
-    nst_diag_help(p->diags, m, set->step ? "a step is not possible here; scale %s in the expression instead"
-                                         : "for other sets of %s write the terms out", id.name);
+    nst_diag_help(p->diags, m,
+                  set->step ? "a step is not possible here; scale %s in the expression instead"
+                            : "for other sets of %s write the terms out",
+                  id.name);
     return NULL;
   }
   if (!set->a || !set->b) return NULL;
@@ -156,10 +160,12 @@ static nst_ast_expr *check_rank(nst_parser *p, nst_ast_expr *e) {
     while (number.end > number.begin && text_at(p, number)[span_len(number) - 1] == ' ') number.end--;
     int n = (int)span_len(number);
     const char *unit = e->unit.name;
-    nst_diag *m = nst_diag_add(p->diags, NST_D_QUANTITY_IN_RANK, e->span, "`%.*s` is a quantity, and a rank is a number",
-                               (int)span_len(e->span), text_at(p, e->span));
+    nst_diag *m =
+      nst_diag_add(p->diags, NST_D_QUANTITY_IN_RANK, e->span, "`%.*s` is a quantity, and a rank is a number",
+                   (int)span_len(e->span), text_at(p, e->span));
     if (strchr(unit, '/')) return NULL;
-    nst_diag_help(p->diags, m, "for %.*s times %s write %.*s*%s", n, text_at(p, number), unit, n, text_at(p, number), unit);
+    nst_diag_help(p->diags, m, "for %.*s times %s write %.*s*%s", n, text_at(p, number), unit, n, text_at(p, number),
+                  unit);
     nst_diag_fix(p->diags, m, e->span, nst_arena_printf(p->arena, "%.*s*%s", n, text_at(p, number), unit));
     nst_ast_expr *number_node = nst_build_number(p, number);
     return nst_build_binary(p, e->span, NST_OP_MUL, number_node, nst_build_name(p, e->unit.span, e->unit));
@@ -183,10 +189,12 @@ nst_ast_expr *nst_build_access(nst_parser *p, nst_span span, nst_ast_ident id, n
 }
 
 /* A[m][n]: one message, and the ranks are taken together. */
-nst_ast_expr *nst_build_access_more(nst_parser *p, nst_span span, nst_ast_expr *access, nst_span bracket, nst_ast_arg *ranks) {
+nst_ast_expr *nst_build_access_more(nst_parser *p, nst_span span, nst_ast_expr *access, nst_span bracket,
+                                    nst_ast_arg *ranks) {
   nst_span between = {bracket.source, bracket.begin, bracket.end};
   while (between.begin > 0 && p->source->text[between.begin] != ']') between.begin--;
-  nst_diag *m = nst_diag_add(p->diags, NST_D_BRACKETS_PER_RANK, between, "the ranks of a tensor stand in one pair of brackets");
+  nst_diag *m =
+    nst_diag_add(p->diags, NST_D_BRACKETS_PER_RANK, between, "the ranks of a tensor stand in one pair of brackets");
   nst_diag_help(p->diags, m, "as in A[m, k]");
   nst_diag_fix(p->diags, m, between, ", ");
   if (!access) return NULL;
@@ -248,7 +256,8 @@ nst_ast_expr *nst_build_equal(nst_parser *p, nst_span span, nst_ast_expr *a, nst
 }
 
 void nst_build_equal_hint(nst_parser *p, nst_span op) {
-  nst_diag *m = nst_diag_add(p->diags, NST_D_ASSIGN_FOR_EQUAL, op, "`=` gives a value; two values are compared with `==`");
+  nst_diag *m =
+    nst_diag_add(p->diags, NST_D_ASSIGN_FOR_EQUAL, op, "`=` gives a value; two values are compared with `==`");
   nst_diag_fix(p->diags, m, op, "==");
 }
 
@@ -313,17 +322,19 @@ nst_ast_set *nst_build_set_call(nst_parser *p, nst_span span, nst_ast_expr *call
       nst_diag_help(p->diags, m, "range(n) of other languages is 0 .. n - 1 here");
     } else if ((n == 2 || n == 3) && value[0] && value[1] && value[n - 1]) {
       nst_diag_help(p->diags, m, "mind the end: range(a, b) of other languages leaves b out");
-      nst_diag_fix(p->diags, m, span, nst_arena_printf(p->arena, "%.*s .. %.*s%s%.*s", (int)span_len(s[0]), text_at(p, s[0]),
-                   (int)span_len(s[1]), text_at(p, s[1]), n == 3 ? " step " : "", n == 3 ? (int)span_len(s[2]) : 0,
-                   n == 3 ? text_at(p, s[2]) : ""));
+      nst_diag_fix(p->diags, m, span,
+                   nst_arena_printf(p->arena, "%.*s .. %.*s%s%.*s", (int)span_len(s[0]), text_at(p, s[0]),
+                                    (int)span_len(s[1]), text_at(p, s[1]), n == 3 ? " step " : "",
+                                    n == 3 ? (int)span_len(s[2]) : 0, n == 3 ? text_at(p, s[2]) : ""));
     }
     return NULL;
   }
   bool divisors = strcmp(name, "divisors") == 0, pow2 = strcmp(name, "pow2") == 0;
   if (divisors || pow2) {
     if (n != (divisors ? 1 : 2) || !positional) {
-      nst_diag_add(p->diags, NST_D_SET_FORM, span, divisors ? "`divisors` takes one number, as in divisors(M)"
-                                                            : "`pow2` takes two numbers, as in pow2(1, 64)");
+      nst_diag_add(p->diags, NST_D_SET_FORM, span,
+                   divisors ? "`divisors` takes one number, as in divisors(M)"
+                            : "`pow2` takes two numbers, as in pow2(1, 64)");
       return NULL;
     }
     nst_ast_set *set = set_new(p, divisors ? NST_SET_DIVISORS : NST_SET_POW2, span);

@@ -6,7 +6,8 @@
 #include "grammar/state.h"
 #include <stdlib.h>
 
-static nst_parser *start(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source, nst_diags *diags) {
+static nst_parser *start(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
+                         nst_diags *diags) {
   nst_parser *p = NST_NEW(arena, nst_parser);
   p->arena = arena;
   p->interner = interner;
@@ -20,8 +21,8 @@ static nst_parser *start(nst_arena *arena, nst_interner *interner, nst_sources *
   return p;
 }
 
-nst_ast_file *nst_parse_traced(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source, nst_diags *diags,
-                               unsigned char *rules) {
+nst_ast_file *nst_parse_traced(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
+                               nst_diags *diags, unsigned char *rules) {
   nst_parser *p = start(arena, interner, sources, source, diags);
   if (!p->source) return p->file;
   p->rules = rules;
@@ -32,11 +33,13 @@ nst_ast_file *nst_parse_traced(nst_arena *arena, nst_interner *interner, nst_sou
   return p->file;
 }
 
-nst_ast_file *nst_parse(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source, nst_diags *diags) {
+nst_ast_file *nst_parse(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
+                        nst_diags *diags) {
   return nst_parse_traced(arena, interner, sources, source, diags, NULL);
 }
 
-size_t nst_parse_tokens(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source, nst_token_span **out) {
+size_t nst_parse_tokens(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
+                        nst_token_span **out) {
   nst_arena *scratch = nst_arena_new();
   nst_parser *p = start(arena, interner, sources, source, nst_diags_new(scratch, sources));
   size_t n = 0;

@@ -21,7 +21,9 @@ nst_ast_file *nst_parse_traced(nst_arena *arena, nst_interner *interner, nst_sou
 size_t nst_parse_rule_count(void);
 
 /* The offsets at which the tokens of a source begin and end, for tools that work on tokens. */
-typedef struct { uint32_t begin, end; } nst_token_span;
+typedef struct {
+  uint32_t begin, end;
+} nst_token_span;
 size_t nst_parse_tokens(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
                         nst_token_span **out);
 #endif

@@ -94,7 +94,8 @@ static nst_diag *bad(nst_parser *p, nst_diag_id id, uint32_t begin, uint32_t len
 void nst_scan_comment(nst_parser *p, uint32_t begin, uint32_t len) {
   size_t ntokens = p->tokens.len, ncomments = p->comments.len;
   uint32_t before = ntokens ? p->tokens.items[ntokens - 1].end : 0;
-  if (ncomments && p->comments.items[ncomments - 1].span.end > before) before = p->comments.items[ncomments - 1].span.end;
+  if (ncomments && p->comments.items[ncomments - 1].span.end > before)
+    before = p->comments.items[ncomments - 1].span.end;
   uint32_t end = begin + len;
   while (end > begin + 1 && (*at(p, end - 1) == ' ' || *at(p, end - 1) == '\t')) end--;
   *nst_vec_push(p->arena, &p->comments) = (nst_ast_comment){
@@ -114,8 +115,9 @@ void nst_scan_respelled(nst_parser *p, int kind, uint32_t begin, uint32_t len, c
                                "`%.*s` is written `%.*s` here", (int)len, at(p, begin), (int)shown, right);
     bool glued_before = right[0] >= 'a' && begin && strchr(" \t\n\r(", *at(p, begin - 1)) == NULL;
     bool glued_after = right[0] >= 'a' && strchr(" \t\n\r", *at(p, begin + len)) == NULL;
-    nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + len),
-                 nst_arena_printf(p->arena, "%s%.*s%s", glued_before ? " " : "", (int)shown, right, glued_after ? " " : ""));
+    nst_diag_fix(
+      p->diags, m, nst_parse_span(p, begin, begin + len),
+      nst_arena_printf(p->arena, "%s%.*s%s", glued_before ? " " : "", (int)shown, right, glued_after ? " " : ""));
   } else {
     *nst_vec_push(p->arena, &p->bad) = begin;
     nst_diag *m = nst_diag_add(p->diags, NST_D_REDUCTION, nst_parse_span(p, begin, begin + len),
@@ -127,13 +129,33 @@ void nst_scan_respelled(nst_parser *p, int kind, uint32_t begin, uint32_t len, c
 
 /* ---- characters outside ASCII ---- */
 
-typedef struct { uint32_t cp; int kind; const char *right; } lookalike;
+typedef struct {
+  uint32_t cp;
+  int kind;
+  const char *right;
+} lookalike;
 static const lookalike lookalikes[] = {
-  {0x00D7, '*', "*"},  {0x00B7, '*', "*"},  {0x2219, '*', "*"}, {0x22C5, '*', "*"}, {0x00F7, '/', "/"},
-  {0x2212, '-', "-"},  {0x2010, '-', "-"},  {0x2011, '-', "-"}, {0x2013, '-', "-"}, {0x2014, '-', "-"},
-  {0x2264, NST_TOK_LE, "<="}, {0x2265, NST_TOK_GE, ">="}, {0x2260, NST_TOK_NE, "!="}, {0x2026, NST_TOK_DOTDOT, ".."},
-  {0xFF0C, ',', ","},  {0xFF08, '(', "("},  {0xFF09, ')', ")"}, {0xFF1D, '=', "="},  {0x2227, NST_TOK_AND, "and"},
-  {0x2228, NST_TOK_OR, "or"}, {0x00AC, NST_TOK_NOT, "not "},
+  {0x00D7, '*', "*"},
+  {0x00B7, '*', "*"},
+  {0x2219, '*', "*"},
+  {0x22C5, '*', "*"},
+  {0x00F7, '/', "/"},
+  {0x2212, '-', "-"},
+  {0x2010, '-', "-"},
+  {0x2011, '-', "-"},
+  {0x2013, '-', "-"},
+  {0x2014, '-', "-"},
+  {0x2264, NST_TOK_LE, "<="},
+  {0x2265, NST_TOK_GE, ">="},
+  {0x2260, NST_TOK_NE, "!="},
+  {0x2026, NST_TOK_DOTDOT, ".."},
+  {0xFF0C, ',', ","},
+  {0xFF08, '(', "("},
+  {0xFF09, ')', ")"},
+  {0xFF1D, '=', "="},
+  {0x2227, NST_TOK_AND, "and"},
+  {0x2228, NST_TOK_OR, "or"},
+  {0x00AC, NST_TOK_NOT, "not "},
 };
 
 static const lookalike *find_lookalike(uint32_t cp) {
@@ -237,7 +259,8 @@ uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len) {
     nst_diag_help(p->diags, m, "there is no hexadecimal, octal or binary form");
     return word_end;
   }
-  nst_diag *m = nst_diag_add(p->diags, NST_D_NUMBER_GLUED, all, "`%.*s` is neither a number nor a quantity", (int)word_end, s);
+  nst_diag *m =
+    nst_diag_add(p->diags, NST_D_NUMBER_GLUED, all, "`%.*s` is neither a number nor a quantity", (int)word_end, s);
   nst_diag_help(p->diags, m, "for %.*s times %.*s write %.*s*%.*s", (int)n, s, w, s + word, (int)n, s, w, s + word);
   nst_diag_fix(p->diags, m, all, nst_arena_printf(p->arena, "%.*s*%.*s", (int)n, s, w, s + word));
   nst_scan_token(p, '*', begin + n, 0);
@@ -255,7 +278,8 @@ void nst_scan_open_number(nst_parser *p, uint32_t begin, uint32_t len) {
 void nst_scan_string(nst_parser *p, uint32_t begin, uint32_t len, bool closed) {
   if (*at(p, begin) == '\'') {
     nst_diag *m = bad(p, NST_D_BAD_CHARACTER, begin, len, "texts stand between double quotation marks");
-    nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + len), nst_arena_printf(p->arena, "\"%.*s\"", (int)len - 2, at(p, begin) + 1));
+    nst_diag_fix(p->diags, m, nst_parse_span(p, begin, begin + len),
+                 nst_arena_printf(p->arena, "\"%.*s\"", (int)len - 2, at(p, begin) + 1));
   } else if (!closed) {
     nst_diag *m = bad(p, NST_D_UNCLOSED_STRING, begin, len, "this text has no closing quotation mark on its line");
     nst_diag_fix(p->diags, m, nst_parse_span(p, begin + len, begin + len), "\"");
@@ -267,8 +291,8 @@ void nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len) {
   const char *s = at(p, begin);
   if (len >= 2 && s[0] == '/' && s[1] == '*') {
     bool closed = len >= 4 && s[len - 1] == '/' && s[len - 2] == '*';
-    nst_diag *m = bad(p, NST_D_COMMENT_STYLE, begin, 2, closed ? "comments start with `#` and end with the line"
-                                                               : "a comment that never ends");
+    nst_diag *m = bad(p, NST_D_COMMENT_STYLE, begin, 2,
+                      closed ? "comments start with `#` and end with the line" : "a comment that never ends");
     nst_diag_help(p->diags, m, "there are no `/* … */` comments; begin each line with `#`");
     return;
   }
@@ -277,7 +301,8 @@ void nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len) {
   if (c < 0x20 || c == 0x7F) {
     nst_diag_add(p->diags, NST_D_BAD_CHARACTER, nst_parse_span(p, begin, begin + 1), "a control character (U+%04X)", c);
   } else {
-    nst_diag_add(p->diags, NST_D_BAD_CHARACTER, nst_parse_span(p, begin, begin + 1), "`%c` is no part of the language", c);
+    nst_diag_add(p->diags, NST_D_BAD_CHARACTER, nst_parse_span(p, begin, begin + 1), "`%c` is no part of the language",
+                 c);
   }
 }
 
@@ -314,7 +339,8 @@ static bool is_text(nst_parser *p) {
   } else if (first == first_nul) {
     nst_diag_add(p->diags, NST_D_FILE_NUL_BYTE, where, "a NUL byte in the text");
   } else {
-    nst_diag *m = nst_diag_add(p->diags, NST_D_FILE_NOT_UTF8, where, "the byte 0x%02X is no valid UTF-8 here", (unsigned char)s[first]);
+    nst_diag *m = nst_diag_add(p->diags, NST_D_FILE_NOT_UTF8, where, "the byte 0x%02X is no valid UTF-8 here",
+                               (unsigned char)s[first]);
     nst_diag_help(p->diags, m, "save the file as UTF-8");
   }
   return false;

@@ -24,8 +24,16 @@ typedef struct {
 } nst_token;
 
 typedef enum {
-  NST_BLOCK_FILE, NST_BLOCK_WORKLOAD, NST_BLOCK_HARDWARE, NST_BLOCK_ATTRS, NST_BLOCK_MAPPING, NST_BLOCK_SEQ,
-  NST_BLOCK_TEST, NST_BLOCK_MODEL, NST_BLOCK_VERIFY, NST_BLOCK_SWEEP
+  NST_BLOCK_FILE,
+  NST_BLOCK_WORKLOAD,
+  NST_BLOCK_HARDWARE,
+  NST_BLOCK_ATTRS,
+  NST_BLOCK_MAPPING,
+  NST_BLOCK_SEQ,
+  NST_BLOCK_TEST,
+  NST_BLOCK_MODEL,
+  NST_BLOCK_VERIFY,
+  NST_BLOCK_SWEEP
 } nst_block_kind;
 typedef struct {
   nst_block_kind kind;
@@ -44,7 +52,10 @@ typedef struct nst_parser {
 
   NST_VEC(nst_token) tokens;
   NST_VEC(nst_ast_comment) comments;
-  struct { nst_name name; int kind; } keywords[256]; /* open addressing */
+  struct {
+    nst_name name;
+    int kind;
+  } keywords[256];       /* open addressing */
   NST_VEC(uint32_t) bad; /* offsets of the scanner's errors */
 
   uint32_t next;     /* index of the token to deliver next */
@@ -57,21 +68,21 @@ typedef struct nst_parser {
   bool deep_reported;
 
   NST_VEC(nst_block) blocks;
-  uint32_t suspect;  /* token index of a '{' whose '}' stood further left than it */
-  uint32_t early;    /* token index of a '}' that stood further right than its '{' */
+  uint32_t suspect; /* token index of a '{' whose '}' stood further left than it */
+  uint32_t early;   /* token index of a '}' that stood further right than its '{' */
 } nst_parser;
 
 enum { NST_PARSE_MAX_BLOCKS = 400 }; /* one inside the other, so that a walk may recurse */
 
 /* scan.c */
 void nst_scan_init(nst_parser *p);
-bool nst_scan_all(nst_parser *p); /* false: not text, already reported */
-int nst_scan_keyword(const nst_parser *p, nst_name name);   /* token kind, NAME if none */
-bool nst_scan_is_unit(const char *text, size_t len); /* "KiB"; "B/cycle" */
+bool nst_scan_all(nst_parser *p);                         /* false: not text, already reported */
+int nst_scan_keyword(const nst_parser *p, nst_name name); /* token kind, NAME if none */
+bool nst_scan_is_unit(const char *text, size_t len);      /* "KiB"; "B/cycle" */
 /* for the rules of lexer.l */
 void nst_scan_word(nst_parser *p, uint32_t begin, uint32_t len);
 void nst_scan_symbol(nst_parser *p, uint32_t begin, uint32_t len);
-uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len); /* how many bytes it used */
+uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len);  /* how many bytes it used */
 void nst_scan_open_number(nst_parser *p, uint32_t begin, uint32_t len); /* `5.` */
 void nst_scan_other(nst_parser *p, uint32_t begin, uint32_t len);
 void nst_scan_token(nst_parser *p, int kind, uint32_t begin, uint32_t len);

@@ -10,7 +10,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-typedef struct { nst_buffer tree, text; size_t errors, comments; } outcome;
+typedef struct {
+  nst_buffer tree, text;
+  size_t errors, comments;
+} outcome;
 
 static outcome parse(const char *text, size_t len) {
   nst_arena *arena = nst_arena_new();
@@ -31,7 +34,9 @@ static outcome parse(const char *text, size_t len) {
   return o;
 }
 
-static bool same(const nst_buffer *a, const nst_buffer *b) { return a->len == b->len && (!a->len || !memcmp(a->text, b->text, a->len)); }
+static bool same(const nst_buffer *a, const nst_buffer *b) {
+  return a->len == b->len && (!a->len || !memcmp(a->text, b->text, a->len));
+}
 
 static void fini(outcome *o) {
   nst_buffer_fini(&o->tree);
@@ -43,7 +48,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   outcome first = parse((const char *)data, size);
   if (!first.errors) {
     outcome second = parse(first.text.text ? first.text.text : "", first.text.len);
-    if (second.errors || first.comments != second.comments || !same(&first.tree, &second.tree) || !same(&first.text, &second.text)) abort();
+    if (second.errors || first.comments != second.comments || !same(&first.tree, &second.tree) ||
+        !same(&first.text, &second.text))
+      abort();
     fini(&second);
   }
   fini(&first);

@@ -17,12 +17,15 @@ typedef struct {
 /* Parses len bytes; rules as for nst_parse_traced, or NULL. Ends with syntax_fini. */
 syntax syntax_parse(const char *text, size_t len, unsigned char *rules);
 void syntax_fini(syntax *s);
-char *syntax_messages(const syntax *s); /* rendered, from malloc */
-char *syntax_print(const syntax *s);    /* the tree as text, from malloc */
-char *syntax_format(const syntax *s);   /* from malloc */
+char *syntax_messages(const syntax *s);              /* rendered, from malloc */
+char *syntax_print(const syntax *s);                 /* the tree as text, from malloc */
+char *syntax_format(const syntax *s);                /* from malloc */
 bool syntax_equal(const syntax *a, const syntax *b); /* the same tree */
 
-typedef struct { char *path, *text; size_t len; } syntax_case;
+typedef struct {
+  char *path, *text;
+  size_t len;
+} syntax_case;
 /* The .nest files in a directory below tests (all directories of tests/cases for "cases"), sorted. */
 syntax_case *syntax_cases(const char *dir, size_t *n);
 void syntax_cases_free(syntax_case *cases, size_t n);

@@ -1,0 +1,1 @@
+emit ast assign-for-equal.nest

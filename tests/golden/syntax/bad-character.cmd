@@ -1,0 +1,1 @@
+emit ast bad-character.nest

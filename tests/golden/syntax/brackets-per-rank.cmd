@@ -1,0 +1,1 @@
+emit ast brackets-per-rank.nest

@@ -1,0 +1,1 @@
+emit ast comment-style.nest

@@ -1,0 +1,1 @@
+emit ast if-form.nest

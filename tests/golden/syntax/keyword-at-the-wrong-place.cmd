@@ -1,0 +1,1 @@
+emit ast keyword-at-the-wrong-place.nest

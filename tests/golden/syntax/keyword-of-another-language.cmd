@@ -1,0 +1,1 @@
+emit ast keyword-of-another-language.nest

@@ -1,0 +1,1 @@
+emit ast lone-unit.nest

@@ -1,0 +1,1 @@
+emit ast missing-closing-brace.nest

@@ -1,0 +1,1 @@
+emit ast missing-opening-brace.nest

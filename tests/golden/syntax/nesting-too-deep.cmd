@@ -1,0 +1,1 @@
+emit ast nesting-too-deep.nest

@@ -1,0 +1,1 @@
+emit ast no-members.nest

@@ -1,0 +1,1 @@
+emit ast not-utf-8.nest

@@ -1,0 +1,1 @@
+emit ast number-glued-to-a-name.nest

@@ -1,0 +1,1 @@
+emit ast number-out-of-range.nest

@@ -1,0 +1,1 @@
+emit ast operator-spelling.nest

@@ -1,0 +1,1 @@
+emit ast positional-after-named.nest

@@ -1,0 +1,1 @@
+emit ast quantity-in-a-rank.nest

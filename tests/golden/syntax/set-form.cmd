@@ -1,0 +1,1 @@
+emit ast set-form.nest

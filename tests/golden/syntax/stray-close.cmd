@@ -1,0 +1,1 @@
+emit ast stray-close.nest

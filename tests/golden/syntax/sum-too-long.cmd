@@ -1,0 +1,1 @@
+emit ast sum-too-long.nest

@@ -1,0 +1,1 @@
+emit ast unclosed-text.nest

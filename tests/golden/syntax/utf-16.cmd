@@ -1,0 +1,1 @@
+emit ast utf-16.nest
