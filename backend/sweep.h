@@ -8,7 +8,9 @@
  * The space is cut into units that can be done in any order, on any machine;
  * what a unit contributes is added to a result, and results merge (associative,
  * commutative). Threads, checkpoints, shards and MPI are all lists of units done
- * and one merged result. Two engines do units: the plain one (sweep_plain.c)
+ * and one merged result. What a unit adds, to the tally too, depends on the unit
+ * alone: `into` holds what earlier units gave and may be used to skip offers that
+ * cannot enter, never to count differently. Two engines do units: the plain one (sweep_plain.c)
  * evaluates point by point through interpreter and metrics, any sweep; the
  * kernel one (sweep_kernel.c) runs generated code over tables of columns, most
  * sweeps, far faster. They agree to the last bit, and each says how it numbers
