@@ -41,7 +41,7 @@
  * never a wrap. Inside, all figures are exact; bytes and cycles are rounded up
  * and the others to the nearest double only when they are handed out. A figure
  * that is undefined (a ratio 0/0, an area of which a part is not given) is NaN
- * here and null in JSON. The counting rules are in docs/semantics.md. */
+ * here and null in JSON. The counting rules are in docs/counting.md. */
 #ifndef NESTOR_NESTOR_H
 #define NESTOR_NESTOR_H
 #include <stdbool.h>
