@@ -48,7 +48,10 @@ typedef struct {
   int ndims;
   const int *dims;     /* [ndims] */
   const int64_t *coef; /* [ndims][nranks] */
-  int64_t *value;      /* scratch, [2 * nranks] */
+  const int *terms;    /* [nranks + 1]: where the terms of each rank begin */
+  const int *term_dim;
+  const int64_t *term_coef;
+  int64_t *value; /* scratch, [nranks] */
 } nst_sim_access;
 
 /* points: an upper bound of the elements all accesses together touch. false: too many. */

@@ -190,14 +190,12 @@ void nst_sim_slot_close(nst_sim_slot *s) {
 /* ---- the compute ---- */
 
 static int32_t element_at(const nst_sim_access *a, const nst_sim_frame *f, size_t instance) {
-  int64_t *value = a->value;
-  for (int r = 0; r < a->nranks; r++) value[r] = a->offset[r];
-  for (int d = 0; d < a->ndims; d++) {
-    int64_t x = f->lo[a->dims[d]][instance];
-    const int64_t *coef = a->coef + d * a->nranks;
-    for (int r = 0; r < a->nranks; r++) value[r] += coef[r] * x;
+  for (int r = 0; r < a->nranks; r++) {
+    int64_t value = a->offset[r];
+    for (int i = a->terms[r]; i < a->terms[r + 1]; i++) value += a->term_coef[i] * f->lo[a->term_dim[i]][instance];
+    a->value[r] = value;
   }
-  return nst_sim_element(a->tensor, value);
+  return nst_sim_element(a->tensor, a->value);
 }
 
 void nst_sim_operand_step(nst_sim_operand *o, const nst_sim_frame *f, nst_sim_conflict *conflict) {

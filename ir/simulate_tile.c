@@ -86,17 +86,31 @@ void nst_sim_access_init(nst_sim_access *a, nst_arena *arena, nst_sim_tensor *t,
   int *dims = NST_NEW_ARRAY(arena, most, int);
   int64_t *coef = NST_NEW_ARRAY(arena, most * (nranks ? nranks : 1), int64_t);
   int64_t *offset = NST_NEW_ARRAY(arena, nranks, int64_t);
-  int ndims = 0;
+  int *terms = NST_NEW_ARRAY(arena, nranks + 1, int), *term_dim = NST_NEW_ARRAY(arena, most, int);
+  int64_t *term_coef = NST_NEW_ARRAY(arena, most, int64_t);
+  int ndims = 0, nterms = 0;
   for (int r = 0; r < nranks; r++) {
     offset[r] = from->ranks[r].offset;
     for (int i = 0; i < from->ranks[r].nterms; i++) {
-      int d = 0;
-      while (d < ndims && dims[d] != from->ranks[r].ir[i].dim) d++;
-      if (d == ndims) dims[ndims++] = from->ranks[r].ir[i].dim;
+      int dim = from->ranks[r].ir[i].dim, d = 0;
+      while (d < ndims && dims[d] != dim) d++;
+      if (d == ndims) dims[ndims++] = dim;
       coef[d * nranks + r] += from->ranks[r].coef[i];
+      term_dim[nterms] = dim;
+      term_coef[nterms++] = from->ranks[r].coef[i];
     }
+    terms[r + 1] = nterms;
   }
-  *a = (nst_sim_access){t, nranks, offset, ndims, dims, coef, NST_NEW_ARRAY(arena, 2 * nranks, int64_t)};
+  *a = (nst_sim_access){.tensor = t,
+                        .nranks = nranks,
+                        .offset = offset,
+                        .ndims = ndims,
+                        .dims = dims,
+                        .coef = coef,
+                        .terms = terms,
+                        .term_dim = term_dim,
+                        .term_coef = term_coef,
+                        .value = NST_NEW_ARRAY(arena, nranks, int64_t)};
 }
 
 static void collect_element(nst_sim_tensor *t, const int64_t *value, uint32_t mark, nst_sim_list *out) {
