@@ -10,10 +10,10 @@ typedef struct {
   LLVMContextRef context;
   LLVMModuleRef module;
   LLVMBuilderRef b;
-  LLVMTypeRef i1, i8, i64, f64, ptr, number, lanes, lanes_i64, lanes_i1, lanes_f64;
+  LLVMTypeRef i1, mask, i64, f64, ptr, number, lanes, lanes_i64, lanes_i1, lanes_f64;
   const nst_vector_code *code;
   LLVMValueRef function, i, iota;   /* index of the vector's first tuple; 0 … lanes-1 */
-  LLVMValueRef columns[256];        /* loaded once, before the loop */
+  LLVMValueRef columns[256];        /* of the slots, loaded once, before the loop */
   LLVMValueRef coefficients, limits;
 } emitter;
 
@@ -54,31 +54,20 @@ static LLVMValueRef load_lanes(emitter *e, LLVMValueRef base, LLVMValueRef index
   return load;
 }
 
-static LLVMValueRef coefficient(emitter *e, int k) {
-  LLVMValueRef v = LLVMBuildLoad2(e->b, e->number, at(e, e->number, e->coefficients, i64_of(e, (uint64_t)k * (uint64_t)e->code->stride)), "");
-  return splat(e, e->lanes, v);
+static LLVMValueRef multiply_add(emitter *e, LLVMValueRef c, LLVMValueRef x, LLVMValueRef sum) {
+  if (!e->code->floating) return LLVMBuildAdd(e->b, sum, LLVMBuildMul(e->b, c, x, ""), "");
+  LLVMValueRef args[] = {c, x, sum};
+  return intrinsic(e, "llvm.fmuladd", &e->lanes, 1, args, 3);
 }
 
 static LLVMValueRef emit_form(emitter *e, const nst_vform *f) {
-  LLVMValueRef sum = NULL;
+  LLVMValueRef sum = LLVMConstNull(e->lanes);
   for (int k = f->first; k < f->first + f->n; k++) {
-    const nst_vterm *t = &e->code->terms[k];
-    LLVMValueRef c = coefficient(e, t->coefficient);
-    if (t->column < 0) {
-      sum = !sum ? c : e->code->floating ? LLVMBuildFAdd(e->b, sum, c, "") : LLVMBuildAdd(e->b, sum, c, "");
-      continue;
-    }
-    LLVMValueRef x = load_lanes(e, e->columns[t->column], e->i);
-    if (!sum) {
-      sum = e->code->floating ? LLVMBuildFMul(e->b, c, x, "") : LLVMBuildMul(e->b, c, x, "");
-    } else if (e->code->floating) {
-      LLVMValueRef args[] = {c, x, sum};
-      sum = intrinsic(e, "llvm.fmuladd", &e->lanes, 1, args, 3);
-    } else {
-      sum = LLVMBuildAdd(e->b, sum, LLVMBuildMul(e->b, c, x, ""), "");
-    }
+    LLVMValueRef place = at(e, e->number, e->coefficients, i64_of(e, (uint64_t)k * (uint64_t)e->code->stride));
+    LLVMValueRef c = splat(e, e->lanes, LLVMBuildLoad2(e->b, e->number, place, ""));
+    sum = multiply_add(e, c, load_lanes(e, e->columns[k], e->i), sum);
   }
-  return sum ? sum : LLVMConstNull(e->lanes);
+  return sum;
 }
 
 static LLVMValueRef compare(emitter *e, LLVMRealPredicate real, LLVMIntPredicate whole, LLVMValueRef a, LLVMValueRef b) {
@@ -151,8 +140,8 @@ static LLVMValueRef below_table(emitter *e, LLVMValueRef x, LLVMValueRef y) {
 }
 
 static LLVMValueRef count_bits(emitter *e, LLVMValueRef mask) { /* of <lanes x i1>, as i64 */
-  LLVMValueRef byte = LLVMBuildBitCast(e->b, mask, e->i8, "");
-  return LLVMBuildZExt(e->b, intrinsic(e, "llvm.ctpop", &e->i8, 1, &byte, 1), e->i64, "");
+  LLVMValueRef bits = LLVMBuildBitCast(e->b, mask, e->mask, "");
+  return LLVMBuildZExt(e->b, intrinsic(e, "llvm.ctpop", &e->mask, 1, &bits, 1), e->i64, "");
 }
 
 static LLVMValueRef sum_of_metrics(emitter *e, LLVMValueRef *v, LLVMValueRef inside) {
@@ -182,7 +171,7 @@ static LLVMValueRef candidates(emitter *e, LLVMValueRef *v, LLVMValueRef valid) 
 
 /* Appends i + k for each set bit k of mask; returns the new count. The builder ends behind the list. */
 static LLVMValueRef list_bits(emitter *e, LLVMValueRef mask, LLVMValueRef count) {
-  LLVMValueRef bits = LLVMBuildZExt(e->b, LLVMBuildBitCast(e->b, mask, e->i8, ""), e->i64, "");
+  LLVMValueRef bits = LLVMBuildZExt(e->b, LLVMBuildBitCast(e->b, mask, e->mask, ""), e->i64, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
   LLVMBasicBlockRef head = LLVMAppendBasicBlockInContext(e->context, e->function, "list");
   LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->context, e->function, "put");
@@ -229,63 +218,90 @@ static void add_to(emitter *e, LLVMValueRef base, int k, LLVMValueRef v) {
   LLVMBuildStore(e->b, LLVMBuildAdd(e->b, LLVMBuildLoad2(e->b, e->i64, place, ""), v, ""), place);
 }
 
-static void emit_function(emitter *e, const nst_vector_code *code, const char *prefix) {
+static LLVMValueRef new_function(emitter *e, const nst_vector_code *code, const char *prefix) {
   char name[128];
   size_t np = strlen(prefix), nn = strlen(code->name);
   memcpy(name, prefix, np);
   memcpy(name + np, code->name, nn + 1);
   LLVMTypeRef types[] = {e->ptr, e->i64, e->ptr};
+  LLVMValueRef f = LLVMAddFunction(e->module, name, LLVMFunctionType(e->i64, types, 3, 0));
+  static const char *const attributes[][2] = {{"prefer-vector-width", "512"}, {"min-legal-vector-width", "512"}};
+  for (int k = 0; k < 2; k++)
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(e->context, attributes[k][0], (unsigned)strlen(attributes[k][0]),
+                                                      attributes[k][1], (unsigned)strlen(attributes[k][1])));
+  LLVMAddAttributeAtIndex(f, 3, LLVMCreateEnumAttribute(e->context, LLVMGetEnumAttributeKindForName("noalias", 7), 0));
+  return f;
+}
+
+/* A loop over i = 0, step, … < n with `extra` values carried along; the caller fills the body and closes it. */
+typedef struct { LLVMBasicBlockRef before, body, done; LLVMValueRef i, carried[3]; } loop;
+
+static loop open_loop(emitter *e, int extra) {
+  loop l = {.before = LLVMGetInsertBlock(e->b),
+            .body = LLVMAppendBasicBlockInContext(e->context, e->function, "loop"),
+            .done = LLVMAppendBasicBlockInContext(e->context, e->function, "done")};
+  LLVMBuildBr(e->b, l.body);
+  LLVMPositionBuilderAtEnd(e->b, l.body);
+  l.i = LLVMBuildPhi(e->b, e->i64, "");
+  for (int k = 0; k < extra; k++) l.carried[k] = LLVMBuildPhi(e->b, e->i64, "");
+  return l;
+}
+
+static void close_loop(emitter *e, const loop *l, LLVMValueRef n, int step, LLVMValueRef *next, int extra) {
+  LLVMValueRef zero = i64_of(e, 0), i = LLVMBuildAdd(e->b, l->i, i64_of(e, (uint64_t)step), "");
+  LLVMBasicBlockRef from[] = {l->before, LLVMGetInsertBlock(e->b)};
+  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, i, n, ""), l->body, l->done);
+  LLVMValueRef values[] = {zero, i};
+  LLVMAddIncoming(l->i, values, from, 2);
+  for (int k = 0; k < extra; k++) {
+    values[1] = next[k];
+    LLVMAddIncoming(l->carried[k], values, from, 2);
+  }
+  LLVMPositionBuilderAtEnd(e->b, l->done);
+}
+
+/* At least one tuple. */
+static void emit_filter_function(emitter *e) {
+  e->coefficients = in_array(e, 0);
+  LLVMValueRef columns = in_array(e, 1), tally = in_array(e, 3), n = LLVMGetParam(e->function, 1);
+  e->limits = in_array(e, 2);
+  for (int k = 0; k < e->code->nslots; k++)
+    e->columns[k] = LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, columns, i64_of(e, (uint64_t)k)), "");
+  loop l = open_loop(e, 3);
+  LLVMValueRef next[3] = {l.carried[0], l.carried[1], l.carried[2]};
+  e->i = l.i;
+  emit_filter(e, n, &next[0], &next[1], &next[2]);
+  close_loop(e, &l, n, NST_VECTOR_LANES, next, 3);
+  add_to(e, tally, 0, next[1]);
+  add_to(e, tally, 1, next[2]);
+  LLVMBuildRet(e->b, next[0]);
+}
+
+/* At least one term and one tuple. */
+static void emit_accumulate_function(emitter *e) {
+  LLVMValueRef coefficients = in_array(e, 0), columns = in_array(e, 1), rows = in_array(e, 2);
+  LLVMValueRef terms = LLVMBuildLoad2(e->b, e->i64, in_array(e, 3), "");
+  loop outer = open_loop(e, 0);
+  LLVMValueRef c = splat(e, e->lanes, LLVMBuildLoad2(e->b, e->number, at(e, e->number, coefficients, outer.i), ""));
+  LLVMValueRef column = LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, columns, outer.i), "");
+  LLVMValueRef row = LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, rows, outer.i), "");
+  loop inner = open_loop(e, 0);
+  LLVMValueRef sum = multiply_add(e, c, load_lanes(e, column, inner.i), load_lanes(e, row, inner.i));
+  LLVMSetAlignment(LLVMBuildStore(e->b, sum, at(e, e->number, row, inner.i)), 64);
+  close_loop(e, &inner, LLVMGetParam(e->function, 1), NST_VECTOR_LANES, NULL, 0);
+  close_loop(e, &outer, terms, 1, NULL, 0);
+  LLVMBuildRet(e->b, i64_of(e, 0));
+}
+
+static void emit_function(emitter *e, const nst_vector_code *code, const char *prefix) {
   e->code = code;
   e->number = code->floating ? e->f64 : e->i64;
   e->lanes = code->floating ? e->lanes_f64 : e->lanes_i64;
-  e->function = LLVMAddFunction(e->module, name, LLVMFunctionType(e->i64, types, 3, 0));
-  static const char *const attributes[][2] = {{"prefer-vector-width", "512"}, {"min-legal-vector-width", "512"}};
-  for (int k = 0; k < 2; k++)
-    LLVMAddAttributeAtIndex(e->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(e->context, attributes[k][0], (unsigned)strlen(attributes[k][0]),
-                                                      attributes[k][1], (unsigned)strlen(attributes[k][1])));
-  unsigned noalias = LLVMGetEnumAttributeKindForName("noalias", 7);
-  LLVMAddAttributeAtIndex(e->function, 3, LLVMCreateEnumAttribute(e->context, noalias, 0));
-  LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(e->context, e->function, "entry");
-  LLVMBasicBlockRef loop = LLVMAppendBasicBlockInContext(e->context, e->function, "loop");
-  LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->function, "done");
-  LLVMPositionBuilderAtEnd(e->b, entry);
-  e->coefficients = in_array(e, 0);
-  for (int k = 0; k < code->ncolumns; k++) e->columns[k] = in_array(e, 1 + k);
-  if (code->filter) e->limits = in_array(e, 1 + code->ncolumns);
-  LLVMValueRef tally = code->filter ? in_array(e, 2 + code->ncolumns) : NULL, n = LLVMGetParam(e->function, 1);
-  LLVMBuildBr(e->b, loop);
-
-  LLVMPositionBuilderAtEnd(e->b, loop);
-  e->i = LLVMBuildPhi(e->b, e->i64, "i");
-  LLVMValueRef count0 = LLVMBuildPhi(e->b, e->i64, "count"), valid0 = LLVMBuildPhi(e->b, e->i64, "valid"),
-               sum0 = LLVMBuildPhi(e->b, e->i64, "sum");
-  LLVMValueRef count = count0, valid = valid0, sum = sum0;
-  if (code->filter) {
-    emit_filter(e, n, &count, &valid, &sum);
-  } else {
-    LLVMValueRef padded = LLVMBuildAnd(e->b, LLVMBuildAdd(e->b, n, i64_of(e, NST_VECTOR_LANES - 1), ""),
-                                       i64_of(e, ~(uint64_t)(NST_VECTOR_LANES - 1)), "");
-    for (int k = 0; k < code->nforms; k++) {
-      LLVMValueRef index = LLVMBuildAdd(e->b, LLVMBuildMul(e->b, padded, i64_of(e, (uint64_t)k), ""), e->i, "");
-      LLVMValueRef store = LLVMBuildStore(e->b, emit_form(e, &code->forms[k]), at(e, e->number, LLVMGetParam(e->function, 2), index));
-      LLVMSetAlignment(store, 64);
-    }
-  }
-  LLVMValueRef next = LLVMBuildAdd(e->b, e->i, i64_of(e, NST_VECTOR_LANES), "");
-  LLVMBasicBlockRef last = LLVMGetInsertBlock(e->b);
-  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, next, n, ""), loop, done);
-  LLVMBasicBlockRef from[] = {entry, last};
-  LLVMValueRef zero = i64_of(e, 0);
-  LLVMValueRef values[4][2] = {{zero, next}, {zero, count}, {zero, valid}, {zero, sum}}, phis[] = {e->i, count0, valid0, sum0};
-  for (int k = 0; k < 4; k++) LLVMAddIncoming(phis[k], values[k], from, 2);
-
-  LLVMPositionBuilderAtEnd(e->b, done);
-  if (tally) {
-    add_to(e, tally, 0, valid);
-    add_to(e, tally, 1, sum);
-  }
-  LLVMBuildRet(e->b, count);
+  e->function = new_function(e, code, prefix);
+  LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->context, e->function, "entry"));
+  if (code->filter) emit_filter_function(e);
+  else emit_accumulate_function(e);
 }
 
 LLVMModuleRef nst_llvm_emit_vectors(LLVMContextRef context, const nst_vector_code *codes, int n, const char *prefix) {
@@ -293,7 +309,7 @@ LLVMModuleRef nst_llvm_emit_vectors(LLVMContextRef context, const nst_vector_cod
                .module = LLVMModuleCreateWithNameInContext("nestor", context),
                .b = LLVMCreateBuilderInContext(context),
                .i1 = LLVMInt1TypeInContext(context),
-               .i8 = LLVMInt8TypeInContext(context),
+               .mask = LLVMIntTypeInContext(context, NST_VECTOR_LANES),
                .i64 = LLVMInt64TypeInContext(context),
                .f64 = LLVMDoubleTypeInContext(context),
                .ptr = LLVMPointerTypeInContext(context, 0)};

@@ -4,22 +4,14 @@
 #include <string.h>
 
 typedef struct { int form; double most; } condition;
-typedef struct { int entry; double least; } bound_term; /* times the entry's coefficient */
-typedef struct { bound_term *terms; int nterms; } bound_sum;
-
-struct nst_sweep_bounds {
-  bool floating;
-  condition *conditions; int nconditions;
-  bound_sum *sums;   /* [nlevels][nconditions] */
-  uint64_t *points;  /* [nlevels] */
-};
+struct nst_sweep_bounds { condition *conditions; int nconditions; };
 
 /* Conditions form (or max of forms) <= constant below op, joined by and. */
-static void collect(nst_sweep_bounds *b, const nst_sweep_program *p, int op, bool all) {
+static void collect(nst_sweep_bounds *b, const nst_sweep_program *p, int op) {
   const nst_vop *o = &p->ops[op];
   if (o->kind == NST_VOP_AND) {
-    collect(b, p, o->a, all);
-    collect(b, p, o->b, all);
+    collect(b, p, o->a);
+    collect(b, p, o->b);
   }
   if (o->kind != NST_VOP_LE && o->kind != NST_VOP_LT) return;
   const nst_vop *left = &p->ops[o->a], *right = &p->ops[o->b];
@@ -34,51 +26,43 @@ static void collect(nst_sweep_bounds *b, const nst_sweep_program *p, int op, boo
     b->conditions[b->nconditions++] = (condition){(int)left->imm, most / (double)scale * (1 + 1e-12)};
 }
 
-nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_layout *l, const nst_sweep_tables *t,
-                                       const nst_sweep_program *p) {
+nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_program *p) {
   nst_sweep_bounds *b = NST_NEW(arena, nst_sweep_bounds);
-  b->floating = l->floating;
   b->conditions = NST_NEW_ARRAY(arena, p->nops, condition);
-  collect(b, p, p->valid, true);
-  if (!b->nconditions) return NULL;
-  b->sums = NST_NEW_ARRAY(arena, (size_t)l->nlevels * (size_t)b->nconditions, bound_sum);
-  b->points = NST_NEW_ARRAY(arena, l->nlevels + 1, uint64_t);
-  b->points[l->nlevels] = 1;
-  double *next = NULL; /* least product of the columns from the next level on, per entry of it */
-  for (int d = l->nlevels - 1; d >= 0; d--) {
-    const nst_sweep_level *level = &l->levels[d];
-    b->points[d] = b->points[d + 1] * level->ntuples;
-    double *least = NST_NEW_ARRAY(arena, level->nentries, double);
-    for (int i = 0; i < level->nentries; i++) {
-      const nst_sweep_entry *e = &level->entries[i];
-      double column = e->column < 0 ? 1 : (double)t->columns[level->axis][level->column_of[e->column]].least;
-      least[i] = column * (next ? next[e->to] : 1);
-    }
-    for (int c = 0; c < b->nconditions; c++) {
-      bound_sum *s = &b->sums[d * b->nconditions + c];
-      s->terms = NST_NEW_ARRAY(arena, level->nentries, bound_term);
-      for (int i = 0; i < level->nentries; i++)
-        if (level->entries[i].form == b->conditions[c].form) s->terms[s->nterms++] = (bound_term){i, least[i]};
-    }
-    next = least;
-  }
-  return b;
+  collect(b, p, p->valid);
+  return b->nconditions ? b : NULL;
 }
 
-bool nst_sweep_bounds_prune(const nst_sweep_bounds *b, int level, const void *coefficients, uint64_t stride) {
-  for (int c = 0; c < b->nconditions; c++) {
-    const bound_sum *s = &b->sums[level * b->nconditions + c];
-    double sum = 0;
-    bool positive = true;
-    for (int i = 0; i < s->nterms; i++) {
-      size_t at = (size_t)s->terms[i].entry * stride;
-      double k = b->floating ? ((const double *)coefficients)[at] : (double)((const int64_t *)coefficients)[at];
-      positive = positive && k >= 0;
-      sum += k * s->terms[i].least;
+static double coefficient(const nst_sweep_layout *l, const void *coefficients, size_t at) {
+  return l->floating ? ((const double *)coefficients)[at] : (double)((const int64_t *)coefficients)[at];
+}
+
+/* The least value that the form can still take; -1: its coefficients are not all positive. */
+static double least_value(const nst_sweep_layout *l, const nst_sweep_nest *nest, int form, int level, const void *coefficients,
+                          uint64_t stride) {
+  double sum = 0;
+  if (level < l->ndims - 1) {
+    for (int i = 0; i < nest->levels[level].n; i++) {
+      const nst_sweep_entry *e = &nest->levels[level].entries[i];
+      if (e->form != form) continue;
+      double c = coefficient(l, coefficients, (size_t)i * stride);
+      if (c < 0) return -1;
+      sum += c * e->least;
     }
-    if (positive && sum * (1 - 1e-12) > b->conditions[c].most) return true;
+    return sum;
   }
+  int axis = l->dims[level].axis;
+  for (int s = l->first_slot[form]; s < l->first_slot[form + 1]; s++) {
+    double c = coefficient(l, coefficients, (size_t)s * stride);
+    if (c < 0) return -1;
+    sum += c * (axis < 0 || !nest->slot_column[s] ? 1 : (double)l->tables->columns[axis][nest->slot_column[s]].least);
+  }
+  return sum;
+}
+
+bool nst_sweep_bounds_prune(const nst_sweep_bounds *b, const nst_sweep_layout *l, const nst_sweep_nest *nest, int level,
+                            const void *coefficients, uint64_t stride) {
+  for (int c = 0; c < b->nconditions; c++)
+    if (least_value(l, nest, b->conditions[c].form, level, coefficients, stride) * (1 - 1e-12) > b->conditions[c].most) return true;
   return false;
 }
-
-uint64_t nst_sweep_bounds_points(const nst_sweep_bounds *b, int level) { return b->points[level]; }

@@ -36,7 +36,7 @@ typedef struct {
   uint64_t chunks, chunk;      /* units per variant; tuples of the outermost axis in each */
   uint64_t feasible;           /* points per variant */
   nst_jit_unit *unit;
-  nst_vector_function *step, *filter;
+  nst_vector_function *accumulate, *filter;
   nst_sweep_bounds *bounds;
 } kernel_engine;
 
@@ -191,46 +191,24 @@ static double program_bound(const kernel_engine *k, const double *forms) {
 }
 
 static bool compile(kernel_engine *k, nst_buffer *error) {
-  nst_sweep_level *outer = &k->layout.levels[k->layout.nlevels - 2], *inner = outer + 1;
-  nst_vector_code codes[2] = {
-    {.name = "step", .floating = k->layout.floating, .ncoefficients = outer->nentries, .stride = 1, .ncolumns = outer->ncolumns},
-    {.name = "filter", .floating = k->layout.floating, .filter = true, .checksum = k->options.checksum,
-     .ncoefficients = inner->nentries, .stride = (int)outer->padded, .ncolumns = inner->ncolumns}};
-  nst_sweep_level *levels[2] = {outer, inner};
-  nst_arena *work = nst_arena_new();
-  for (int c = 0; c < 2; c++) { /* forms of a level: the entries of the next one, or the forms themselves */
-    int nforms = c ? k->program.nforms : inner->nentries, n = 0;
-    nst_vform *forms = NST_NEW_ARRAY(work, nforms, nst_vform);
-    nst_vterm *terms = NST_NEW_ARRAY(work, levels[c]->nentries, nst_vterm);
-    for (int f = 0; f < nforms; f++) {
-      forms[f].first = n;
-      for (int i = 0; i < levels[c]->nentries; i++)
-        if ((c ? levels[c]->entries[i].form : levels[c]->entries[i].to) == f)
-          terms[n++] = (nst_vterm){i, levels[c]->entries[i].column};
-      forms[f].n = n - forms[f].first;
-    }
-    codes[c].forms = forms;
-    codes[c].nforms = nforms;
-    codes[c].terms = terms;
-    codes[c].nterms = n;
-  }
+  const nst_sweep_layout *l = &k->layout;
+  nst_vform forms[PROGRAM];
   int metrics[NST_SWEEP_MAX_METRICS];
+  for (int f = 0; f < l->nforms; f++) forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f]};
   for (int i = 0; i < k->program.nmetrics; i++) metrics[i] = k->program.metrics[i].op;
-  nst_vector_code *f = &codes[1];
-  f->ops = k->program.ops;
-  f->nops = k->program.nops;
-  f->valid = k->program.valid;
-  f->metrics = metrics;
-  f->nmetrics = k->program.nmetrics;
-  f->best = k->sweep->nobjectives ? metrics[0] : -1;
-  f->largest = k->sweep->maximize;
-  f->nfront = k->options.each ? 3 : k->sweep->npareto;
-  for (int i = 0; i < 2 && i < k->sweep->npareto; i++) f->front[i] = metrics[k->sweep->nobjectives + i];
+  nst_vector_code codes[2] = {
+    {.name = "accumulate", .floating = l->floating},
+    {.name = "filter", .floating = l->floating, .filter = true, .checksum = k->options.checksum,
+     .stride = (int)l->dims[l->ndims - 2].padded, .forms = forms, .nforms = l->nforms, .nslots = l->nslots,
+     .ops = k->program.ops, .nops = k->program.nops, .valid = k->program.valid,
+     .metrics = metrics, .nmetrics = k->program.nmetrics,
+     .best = k->sweep->nobjectives ? metrics[0] : -1, .largest = k->sweep->maximize,
+     .nfront = k->options.each ? 3 : k->sweep->npareto}};
+  for (int i = 0; i < 2 && i < k->sweep->npareto; i++) codes[1].front[i] = metrics[k->sweep->nobjectives + i];
   nst_vector_function *functions[2];
   nst_jit_status status = nst_jit_compile_vectors(&k->unit, functions, k->options.jit, codes, 2,
                                                   (nst_jit_options){NST_JIT_O2, NULL}, error);
-  nst_arena_free(work);
-  k->step = functions[0];
+  k->accumulate = functions[0];
   k->filter = functions[1];
   return status == NST_JIT_OK;
 }
@@ -252,14 +230,17 @@ static const char *choose_numbers(kernel_engine *k, bool *floating) {
 
 struct nst_sweep_worker {
   const kernel_engine *k;
-  void **coefficients;          /* per level, of the tuple under way */
+  nst_sweep_nest nest;          /* of the variant at hand */
+  const nst_sweep_known_poly **forms;
+  void **coefficients; int *room; /* per level, of the tuple under way */
   size_t *tuple;                /* per level */
-  void *table;                  /* coefficients of the last level, for all tuples of the last but one */
+  void *table;                  /* rows of coefficients: a slot each, for all tuples of the last level but one */
+  const void **columns, **rows; /* of the terms that make the table */
+  const void **slots;           /* columns of the slots */
   void *limits;                 /* of the filter */
   int64_t *candidates;
   int64_t tally[2];
-  const void **step_in, **filter_in;
-  int64_t *forms, *ops;
+  int64_t *values, *ops;        /* of the forms and of the program */
   nst_sweep_point point;
   nst_sweep_result *unit;       /* of the unit at hand */
   const char *error;
@@ -287,54 +268,74 @@ static void *aligned(size_t n) {
   return p;
 }
 
+static void *zeros(size_t n, size_t size) {
+  void *p = calloc(n + 1, size);
+  if (!p) nst_out_of_memory();
+  return p;
+}
+
 static nst_sweep_worker *worker_new(const nst_sweep_engine *e) {
   const kernel_engine *k = (const kernel_engine *)e;
-  nst_sweep_worker *w = calloc(1, sizeof *w);
-  int n = k->layout.nlevels;
-  const nst_sweep_level *outer = &k->layout.levels[n - 2], *inner = outer + 1;
-  if (!w) nst_out_of_memory();
+  const nst_sweep_layout *l = &k->layout;
+  nst_sweep_worker *w = zeros(1, sizeof *w);
+  size_t n = (size_t)l->ndims, npoints = (size_t)k->sweep->npoints;
   w->k = k;
-  w->coefficients = calloc((size_t)n, sizeof *w->coefficients);
-  w->tuple = calloc((size_t)n, sizeof *w->tuple);
-  for (int d = 0; d < n; d++) w->coefficients[d] = aligned((size_t)k->layout.levels[d].nentries + 1);
-  w->table = aligned((size_t)inner->nentries * outer->padded + 8);
+  nst_sweep_nest_init(&w->nest, l);
+  w->forms = zeros((size_t)l->nforms, sizeof *w->forms);
+  w->coefficients = zeros(n, sizeof *w->coefficients);
+  w->room = zeros(n, sizeof *w->room);
+  w->tuple = zeros(n, sizeof *w->tuple);
+  w->table = aligned((size_t)l->nslots * l->dims[n - 2].padded);
+  w->slots = zeros((size_t)l->nslots, sizeof *w->slots);
   w->limits = aligned(2 + NST_VECTOR_BUCKETS);
-  w->candidates = aligned(inner->padded + 8);
-  w->step_in = calloc((size_t)outer->ncolumns + 1, sizeof *w->step_in);
-  w->filter_in = calloc((size_t)inner->ncolumns + 3, sizeof *w->filter_in);
-  w->forms = calloc((size_t)k->program.nforms + 1, sizeof *w->forms);
-  w->ops = calloc((size_t)k->program.nops + 1, sizeof *w->ops);
-  int npoints = k->sweep->npoints, nmetrics = k->program.nmetrics;
-  w->point = (nst_sweep_point){0, calloc((size_t)npoints + 1, sizeof(int64_t)), calloc((size_t)npoints + 1, sizeof(uint64_t)),
-                               calloc((size_t)nmetrics + 1, sizeof(nst_rat))};
-  if (!w->step_in || !w->filter_in || !w->forms || !w->ops || !w->point.params || !w->point.places || !w->point.metrics)
-    nst_out_of_memory();
-  for (int c = 0; c < outer->ncolumns; c++) w->step_in[1 + c] = outer->columns[c];
-  for (int c = 0; c < inner->ncolumns; c++) w->filter_in[1 + c] = inner->columns[c];
+  w->candidates = aligned(l->dims[n - 1].padded);
+  w->values = zeros((size_t)l->nforms, sizeof *w->values);
+  w->ops = zeros((size_t)k->program.nops, sizeof *w->ops);
+  w->point = (nst_sweep_point){0, zeros(npoints, sizeof(int64_t)), zeros(npoints, sizeof(uint64_t)),
+                               zeros((size_t)k->program.nmetrics, sizeof(nst_rat))};
   w->unit = nst_sweep_result_new(k->shape);
-  w->step_in[0] = w->coefficients[n - 2];
-  w->filter_in[1 + inner->ncolumns] = w->limits;
-  w->filter_in[2 + inner->ncolumns] = w->tally;
   return w;
 }
 
 static void worker_free(nst_sweep_worker *w) {
   if (!w) return;
-  for (int d = 0; d < w->k->layout.nlevels; d++) free(w->coefficients[d]);
-  free(w->coefficients);
-  free(w->tuple);
-  free(w->table);
-  free(w->limits);
-  free(w->candidates);
-  free(w->step_in);
-  free(w->filter_in);
-  free(w->forms);
-  free(w->ops);
+  nst_sweep_nest_fini(&w->nest, &w->k->layout);
+  for (int d = 0; d < w->k->layout.ndims; d++) free(w->coefficients[d]);
+  void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->slots, w->limits, w->candidates,
+                 w->values, w->ops, w->point.params, w->point.places, w->point.metrics};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   nst_sweep_result_free(w->unit);
-  free(w->point.params);
-  free(w->point.places);
-  free(w->point.metrics);
   free(w);
+}
+
+/* Lays out a variant and points the slots to its columns. */
+static void load_variant(nst_sweep_worker *w, const variant *v) {
+  const kernel_engine *k = w->k;
+  const nst_sweep_layout *l = &k->layout;
+  int terms = 0, n = l->ndims;
+  for (int f = 0; f < l->nforms; f++) {
+    w->forms[f] = &k->polys.items[v->polys[f]];
+    terms += w->forms[f]->poly.nterms;
+  }
+  for (int d = 0; d < n - 1; d++) { /* no level has more entries than the polynomials have terms */
+    if (terms <= w->room[d]) continue;
+    free(w->coefficients[d]);
+    w->coefficients[d] = aligned((size_t)terms);
+    w->room[d] = terms;
+    if (d < n - 2) continue;
+    free(w->columns);
+    free(w->rows);
+    w->columns = zeros((size_t)terms, sizeof *w->columns);
+    w->rows = zeros((size_t)terms, sizeof *w->rows);
+  }
+  nst_sweep_nest_load(&w->nest, l, w->forms, w->coefficients[0]);
+  const nst_sweep_dimension *outer = &l->dims[n - 2], *inner = outer + 1;
+  for (int s = 0; s < l->nslots; s++) w->slots[s] = inner->columns[w->nest.slot_column[s]];
+  for (int i = 0; i < w->nest.levels[n - 2].n; i++) {
+    const nst_sweep_entry *e = &w->nest.levels[n - 2].entries[i];
+    w->columns[i] = outer->columns[e->column];
+    w->rows[i] = (char *)w->table + 8 * (size_t)e->to * outer->padded;
+  }
 }
 
 static size_t bucket_of(double x) {
@@ -388,22 +389,21 @@ static void lower_by_front(nst_sweep_worker *w, const nst_sweep_result *known) {
 /* The point at tuple t of the innermost axis, exactly. */
 static bool make_point(nst_sweep_worker *w, uint64_t number, size_t t) {
   const kernel_engine *k = w->k;
-  int n = k->layout.nlevels;
-  const nst_sweep_level *outer = &k->layout.levels[n - 2], *inner = outer + 1;
+  const nst_sweep_layout *l = &k->layout;
+  int n = l->ndims;
   w->tuple[n - 1] = t;
-  memset(w->forms, 0, (size_t)k->program.nforms * sizeof *w->forms);
-  for (int i = 0; i < inner->nentries; i++) {
-    const nst_sweep_entry *e = &inner->entries[i];
-    int64_t c = get_whole(w, w->table, (size_t)i * outer->padded + w->tuple[n - 2]);
-    w->forms[e->form] += e->column < 0 ? c : c * get_whole(w, inner->columns[e->column], t);
+  for (int f = 0; f < l->nforms; f++) {
+    w->values[f] = 0;
+    for (int s = l->first_slot[f]; s < l->first_slot[f + 1]; s++)
+      w->values[f] += get_whole(w, w->table, (size_t)s * l->dims[n - 2].padded + w->tuple[n - 2]) * get_whole(w, w->slots[s], t);
   }
-  if (!nst_sweep_program_run(&k->program, w->forms, w->ops)) return false;
+  if (!nst_sweep_program_run(&k->program, w->values, w->ops)) return false;
   for (int i = 0; i < k->program.nmetrics; i++)
     if (!nst_rat_make(&w->point.metrics[i], w->ops[k->program.metrics[i].op], k->program.metrics[i].den)) return false;
   w->point.variant = number;
   for (int d = 0; d < n; d++) {
-    if (k->layout.levels[d].axis < 0) continue;
-    const nst_sweep_axis *x = &k->axes.axes[k->layout.levels[d].axis];
+    if (l->dims[d].axis < 0) continue;
+    const nst_sweep_axis *x = &k->axes.axes[l->dims[d].axis];
     size_t row = x->which[w->tuple[d]] * (size_t)x->all.nparams;
     for (int p = 0; p < x->all.nparams; p++) {
       w->point.params[x->all.which[p]] = x->all.values[row + (size_t)p];
@@ -423,11 +423,10 @@ typedef struct {
 /* All tuples of the innermost axis. */
 static bool run_points(nst_sweep_worker *w, const job *j) {
   const kernel_engine *k = w->k;
-  int n = k->layout.nlevels;
-  const nst_sweep_level *inner = &k->layout.levels[n - 1];
-  w->filter_in[0] = (const char *)w->table + 8 * w->tuple[n - 2];
-  uint64_t found = k->filter(w->filter_in, inner->ntuples, w->candidates);
-  nst_sweep_result_tally(j->into)->evaluated += inner->ntuples;
+  int n = k->layout.ndims;
+  const void *in[] = {(const char *)w->table + 8 * w->tuple[n - 2], w->slots, w->limits, w->tally};
+  uint64_t ntuples = k->layout.dims[n - 1].ntuples, found = k->filter(in, ntuples, w->candidates);
+  nst_sweep_result_tally(j->into)->evaluated += ntuples;
   for (uint64_t c = 0; c < found; c++) {
     if (!make_point(w, j->variant, (size_t)w->candidates[c])) {
       w->error = "a metric of a point passes 63 bits";
@@ -444,38 +443,50 @@ static bool run_points(nst_sweep_worker *w, const job *j) {
 
 /* Coefficients of level d+1 for one tuple of level d. */
 static void descend(nst_sweep_worker *w, int d, size_t t) {
-  const nst_sweep_level *level = &w->k->layout.levels[d];
-  size_t next = (size_t)w->k->layout.levels[d + 1].nentries;
-  memset(w->coefficients[d + 1], 0, next * 8);
-  for (int i = 0; i < level->nentries; i++) {
+  const nst_sweep_level *level = &w->nest.levels[d];
+  const nst_sweep_dimension *dim = &w->k->layout.dims[d];
+  memset(w->coefficients[d + 1], 0, (size_t)w->nest.levels[d + 1].n * 8);
+  for (int i = 0; i < level->n; i++) {
     const nst_sweep_entry *e = &level->entries[i];
     if (w->k->layout.floating)
-      ((double *)w->coefficients[d + 1])[e->to] +=
-        ((const double *)w->coefficients[d])[i] * (e->column < 0 ? 1 : ((const double *)level->columns[e->column])[t]);
+      ((double *)w->coefficients[d + 1])[e->to] += ((const double *)w->coefficients[d])[i] * ((const double *)dim->columns[e->column])[t];
     else
-      ((int64_t *)w->coefficients[d + 1])[e->to] +=
-        ((const int64_t *)w->coefficients[d])[i] * (e->column < 0 ? 1 : ((const int64_t *)level->columns[e->column])[t]);
+      ((int64_t *)w->coefficients[d + 1])[e->to] += ((const int64_t *)w->coefficients[d])[i] * ((const int64_t *)dim->columns[e->column])[t];
   }
 }
 
+/* The slots' coefficients for all tuples of the last level but one. */
+static void make_table(nst_sweep_worker *w) {
+  int n = w->k->layout.ndims;
+  const nst_sweep_dimension *dim = &w->k->layout.dims[n - 2];
+  uint64_t terms = (uint64_t)w->nest.levels[n - 2].n;
+  memset(w->table, 0, (size_t)w->k->layout.nslots * dim->padded * 8);
+  const void *in[] = {w->coefficients[n - 2], w->columns, w->rows, &terms};
+  if (terms) w->k->accumulate(in, dim->ntuples, NULL);
+}
+
+/* Skips what a bound rules out. */
+static bool pruned(nst_sweep_worker *w, const job *j, int level, const void *coefficients, uint64_t stride) {
+  const kernel_engine *k = w->k;
+  if (!k->bounds || !nst_sweep_bounds_prune(k->bounds, &k->layout, &w->nest, level, coefficients, stride)) return false;
+  uint64_t points = 1;
+  for (int d = level; d < k->layout.ndims; d++) points *= k->layout.dims[d].ntuples;
+  nst_sweep_result_tally(j->into)->pruned += points;
+  return true;
+}
+
 static bool run_level(nst_sweep_worker *w, const job *j, int d, size_t from, size_t to) {
-  int n = w->k->layout.nlevels;
-  if (d == n - 2) w->k->step(w->step_in, w->k->layout.levels[d].ntuples, w->table);
+  int n = w->k->layout.ndims;
+  if (d == n - 2) make_table(w);
   for (size_t t = from; t < to; t++) {
     w->tuple[d] = t;
-    if (d < n - 2) {
-      if (j->stop && atomic_load_explicit(j->stop, memory_order_relaxed)) return false;
-      descend(w, d, t);
-      if (w->k->bounds && nst_sweep_bounds_prune(w->k->bounds, d + 1, w->coefficients[d + 1], 1)) {
-        nst_sweep_result_tally(j->into)->pruned += nst_sweep_bounds_points(w->k->bounds, d + 1);
-        continue;
-      }
-      if (!run_level(w, j, d + 1, 0, w->k->layout.levels[d + 1].ntuples)) return false;
-    } else if (w->k->bounds && nst_sweep_bounds_prune(w->k->bounds, n - 1, (const char *)w->table + 8 * t, w->k->layout.levels[d].padded)) {
-      nst_sweep_result_tally(j->into)->pruned += nst_sweep_bounds_points(w->k->bounds, n - 1);
-    } else if (!run_points(w, j)) {
-      return false;
+    if (d == n - 2) {
+      if (!pruned(w, j, n - 1, (const char *)w->table + 8 * t, w->k->layout.dims[d].padded) && !run_points(w, j)) return false;
+      continue;
     }
+    if (j->stop && atomic_load_explicit(j->stop, memory_order_relaxed)) return false;
+    descend(w, d, t);
+    if (!pruned(w, j, d + 1, w->coefficients[d + 1], 1) && !run_level(w, j, d + 1, 0, w->k->layout.dims[d + 1].ntuples)) return false;
   }
   return true;
 }
@@ -484,7 +495,7 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
                 void *context, const char **error) {
   const kernel_engine *k = w->k;
   uint64_t number = unit / k->chunks, chunk = unit % k->chunks;
-  const nst_sweep_level *outermost = &k->layout.levels[0];
+  const nst_sweep_dimension *outermost = &k->layout.dims[0];
   size_t from = (size_t)(chunk * k->chunk), to = (size_t)(from + k->chunk < outermost->ntuples ? from + k->chunk : outermost->ntuples);
   const variant *v = &k->variants[number];
   *error = NULL;
@@ -501,8 +512,7 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
   no_limits(w);
   tighten(w, into);
   lower_by_front(w, into);
-  memset(w->coefficients[0], 0, (size_t)outermost->nentries * 8);
-  for (int f = 0; f < k->program.nforms; f++) nst_sweep_layout_load(&k->layout, &k->polys.items[v->polys[f]], w->coefficients[0]);
+  load_variant(w, v);
   job j = {number, w->unit, stop, each, context};
   bool good = run_level(w, &j, 0, from, to);
   nst_sweep_result_tally(w->unit)->valid += (uint64_t)w->tally[0];
@@ -524,7 +534,7 @@ static void engine_free(nst_sweep_engine *e) {
 }
 
 static void cut_into_units(kernel_engine *k) {
-  const nst_sweep_level *outermost = &k->layout.levels[0];
+  const nst_sweep_dimension *outermost = &k->layout.dims[0];
   uint64_t per_tuple = outermost->ntuples ? k->feasible / outermost->ntuples : 0;
   k->chunk = per_tuple >= UNIT_POINTS ? 1 : per_tuple ? UNIT_POINTS / per_tuple : 1;
   k->chunks = (outermost->ntuples + k->chunk - 1) / k->chunk;
@@ -549,10 +559,8 @@ static const char *prepare(kernel_engine *k, nst_diags *diags) {
     find_duplicates(k);
     if ((why = choose_numbers(k, &floating))) return why;
   }
-  nst_sweep_layout_make(&k->layout, k->arena, &k->tables, k->polys.items, k->polys.len, floating);
-  for (int d = k->layout.nlevels - 2; d < k->layout.nlevels; d++)
-    if (k->layout.levels[d].ncolumns > PROGRAM) return "too many different columns";
-  return NULL;
+  nst_sweep_layout_init(&k->layout, k->arena, &k->tables, k->polys.items, k->polys.len, k->program.nforms, floating);
+  return k->layout.nslots > PROGRAM ? "too many different columns" : NULL;
 }
 
 nst_sweep_engine *nst_sweep_kernel_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space,
@@ -579,7 +587,7 @@ nst_sweep_engine *nst_sweep_kernel_new(const nst_ir_mapping *m, const nst_ir_swe
     return NULL;
   }
   nst_buffer_fini(&error);
-  if (options.prune && k->feasible) k->bounds = nst_sweep_bounds_new(arena, &k->layout, &k->tables, &k->program);
+  if (options.prune && k->feasible) k->bounds = nst_sweep_bounds_new(arena, &k->program);
   uint64_t units, space_points;
   if (__builtin_mul_overflow(k->axes.variants.count, k->chunks, &units)) units = UINT64_MAX;
   if (__builtin_mul_overflow(k->axes.variants.count, k->axes.points, &space_points)) space_points = UINT64_MAX;

@@ -1,125 +1,131 @@
-/* See sweep_layout.h. Axes are ordered so that the longest is innermost: that
- * is where whole vectors are filled. */
+/* See sweep_layout.h. The axis with the most tuples is innermost, where whole
+ * vectors are filled. */
 #include "backend/sweep_layout.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* (form, columns of the axes from level d on), as they occur in some variant. */
-typedef struct { int *keys; int n, cap, width; } key_list;
-
-static int find_key(const key_list *l, const int *key) {
-  for (int i = 0; i < l->n; i++)
-    if (!memcmp(l->keys + (size_t)i * (size_t)l->width, key, (size_t)l->width * sizeof *key)) return i;
-  return -1;
-}
-
-static int add_key(key_list *l, nst_arena *arena, const int *key) {
-  int i = find_key(l, key);
-  if (i >= 0) return i;
-  if (l->n == l->cap) {
-    int *more = NST_NEW_ARRAY(arena, (size_t)(2 * l->cap + 16) * (size_t)l->width, int);
-    if (l->n) memcpy(more, l->keys, (size_t)l->n * (size_t)l->width * sizeof *more);
-    l->keys = more;
-    l->cap = 2 * l->cap + 16;
-  }
-  memcpy(l->keys + (size_t)l->n * (size_t)l->width, key, (size_t)l->width * sizeof *key);
-  return l->n++;
-}
-
-static void order_axes(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t) {
-  l->nlevels = t->naxes < 2 ? 2 : t->naxes;
-  l->levels = NST_NEW_ARRAY(arena, l->nlevels, nst_sweep_level);
+static void order_axes(nst_sweep_layout *l, nst_arena *arena) {
+  const nst_sweep_tables *t = l->tables;
+  l->ndims = t->naxes < 2 ? 2 : t->naxes;
+  l->dims = NST_NEW_ARRAY(arena, l->ndims, nst_sweep_dimension);
   int n = 0;
-  for (int k = t->naxes; k < l->nlevels; k++) l->levels[n++] = (nst_sweep_level){.axis = -1, .ntuples = 1};
+  for (int k = t->naxes; k < l->ndims; k++) l->dims[n++] = (nst_sweep_dimension){.axis = -1, .ntuples = 1};
   for (int a = 0; a < t->naxes; a++) {
     uint64_t tuples = t->axes->axes[a].ntuples;
     int k = n++;
-    for (; k > 0 && l->levels[k - 1].ntuples > tuples; k--) l->levels[k] = l->levels[k - 1];
-    l->levels[k] = (nst_sweep_level){.axis = a, .ntuples = tuples};
+    for (; k > 0 && l->dims[k - 1].ntuples > tuples; k--) l->dims[k] = l->dims[k - 1];
+    l->dims[k] = (nst_sweep_dimension){.axis = a, .ntuples = tuples};
   }
-  for (int d = 0; d < l->nlevels; d++) l->levels[d].padded = nst_vector_padded(l->levels[d].ntuples);
+  for (int d = 0; d < l->ndims; d++) l->dims[d].padded = nst_vector_padded(l->dims[d].ntuples);
 }
 
-static void *padded_column(nst_arena *arena, const nst_sweep_column *c, const nst_sweep_level *level, bool floating) {
-  char *raw = nst_arena_alloc(arena, level->padded * 8 + 64);
-  void *at = raw + (64 - (uintptr_t)raw % 64) % 64;
-  for (uint64_t i = 0; i < level->padded; i++) {
-    int64_t v = c->values[i < level->ntuples ? i : 0];
-    if (floating) ((double *)at)[i] = (double)v;
-    else ((int64_t *)at)[i] = v;
-  }
-  return at;
-}
-
-static void make_columns(nst_sweep_level *level, nst_arena *arena, const nst_sweep_tables *t, bool floating) {
-  int most = level->axis < 0 ? 0 : t->ncolumns[level->axis];
-  int *place = NST_NEW_ARRAY(arena, most + 1, int);
-  level->columns = NST_NEW_ARRAY(arena, most + 1, void *);
-  level->column_of = NST_NEW_ARRAY(arena, most + 1, int);
-  for (int i = 0; i <= most; i++) place[i] = -1;
-  for (int k = 0; k < level->nentries; k++) {
-    nst_sweep_entry *e = &level->entries[k];
-    if (!e->column) {
-      e->column = -1;
-      continue;
+static void pad_columns(nst_sweep_layout *l, nst_arena *arena, nst_sweep_dimension *dim) {
+  int n = dim->axis < 0 ? 1 : l->tables->ncolumns[dim->axis];
+  dim->columns = NST_NEW_ARRAY(arena, n, void *);
+  for (int c = 0; c < n; c++) {
+    char *raw = nst_arena_alloc(arena, dim->padded * 8 + 64);
+    void *at = raw + (64 - (uintptr_t)raw % 64) % 64;
+    for (uint64_t i = 0; i < dim->padded; i++) {
+      int64_t v = dim->axis < 0 || !c ? 1 : l->tables->columns[dim->axis][c].values[i < dim->ntuples ? i : 0];
+      if (l->floating) ((double *)at)[i] = (double)v;
+      else ((int64_t *)at)[i] = v;
     }
-    if (place[e->column] < 0) {
-      place[e->column] = level->ncolumns;
-      level->column_of[level->ncolumns] = e->column;
-      level->columns[level->ncolumns++] = padded_column(arena, &t->columns[level->axis][e->column], level, floating);
-    }
-    e->column = place[e->column];
+    dim->columns[c] = at;
   }
 }
 
-static void key_of(const nst_sweep_layout *l, int form, const int *columns, int from, int *key) {
-  key[0] = form;
-  for (int d = from; d < l->nlevels; d++) key[1 + d - from] = l->levels[d].axis < 0 ? 0 : columns[l->levels[d].axis];
+/* How many different columns of the last axis a polynomial has. */
+static int last_columns(const nst_sweep_layout *l, const nst_sweep_poly *p) {
+  int axis = l->dims[l->ndims - 1].axis, n = 0;
+  if (axis < 0) return p->nterms > 0;
+  for (int i = 0; i < p->nterms; i++) {
+    int k = 0;
+    while (k < i && p->terms[k].columns[axis] != p->terms[i].columns[axis]) k++;
+    n += k == i;
+  }
+  return n;
 }
 
-void nst_sweep_layout_make(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t, const nst_sweep_known_poly *polys,
-                           size_t npolys, bool floating) {
-  *l = (nst_sweep_layout){.floating = floating};
-  order_axes(l, arena, t);
-  int n = l->nlevels, key[66];
-  key_list *lists = NST_NEW_ARRAY(arena, n + 1, key_list);
-  for (int d = 0; d <= n; d++) lists[d].width = 1 + n - d;
-  for (size_t i = 0; i < npolys; i++)
-    for (int k = 0; k < polys[i].poly.nterms; k++) {
-      key_of(l, polys[i].form, polys[i].poly.terms[k].columns, 0, key);
-      add_key(&lists[0], arena, key);
-    }
-  for (int d = 0; d < n; d++) {
-    nst_sweep_level *level = &l->levels[d];
-    level->nentries = lists[d].n;
-    level->entries = NST_NEW_ARRAY(arena, lists[d].n, nst_sweep_entry);
-    for (int i = 0; i < lists[d].n; i++) {
-      const int *from = lists[d].keys + (size_t)i * (size_t)lists[d].width;
-      key[0] = from[0];
-      memcpy(key + 1, from + 2, (size_t)(lists[d].width - 2) * sizeof *key);
-      level->entries[i] = (nst_sweep_entry){from[0], from[1], add_key(&lists[d + 1], arena, key)};
-    }
-    make_columns(level, arena, t, floating);
+void nst_sweep_layout_init(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t, const nst_sweep_known_poly *polys,
+                           size_t npolys, int nforms, bool floating) {
+  *l = (nst_sweep_layout){.tables = t, .floating = floating, .nforms = nforms};
+  order_axes(l, arena);
+  for (int d = 0; d < l->ndims; d++) pad_columns(l, arena, &l->dims[d]);
+  l->first_slot = NST_NEW_ARRAY(arena, nforms + 1, int);
+  for (size_t i = 0; i < npolys; i++) {
+    int n = last_columns(l, &polys[i].poly);
+    if (n > l->first_slot[polys[i].form]) l->first_slot[polys[i].form] = n;
   }
+  for (int f = 0; f < nforms; f++) {
+    int n = l->first_slot[f];
+    l->first_slot[f] = l->nslots;
+    l->nslots += n;
+  }
+  l->first_slot[nforms] = l->nslots;
 }
 
-/* Columns are matched by number; entries of level 0 carry places, so the number is looked up. */
-void nst_sweep_layout_load(const nst_sweep_layout *l, const nst_sweep_known_poly *p, void *coefficients) {
-  for (int k = 0; k < p->poly.nterms; k++) {
-    const nst_sweep_term *term = &p->poly.terms[k];
-    for (int i = 0; i < l->levels[0].nentries; i++) {
-      int entry = i;
-      bool same = l->levels[0].entries[i].form == p->form;
-      for (int d = 0; d < l->nlevels && same; d++) {
-        const nst_sweep_entry *e = &l->levels[d].entries[entry];
-        int column = e->column < 0 ? 0 : l->levels[d].column_of[e->column];
-        same = column == (l->levels[d].axis < 0 ? 0 : term->columns[l->levels[d].axis]);
-        entry = e->to;
-      }
-      if (!same) continue;
-      if (l->floating) ((double *)coefficients)[i] += (double)(int64_t)term->coef.num;
-      else ((int64_t *)coefficients)[i] += (int64_t)term->coef.num;
-      break;
-    }
+/* ---- one variant ---- */
+
+void nst_sweep_nest_init(nst_sweep_nest *n, const nst_sweep_layout *l) {
+  *n = (nst_sweep_nest){.levels = calloc((size_t)l->ndims, sizeof *n->levels),
+                        .slot_column = calloc((size_t)l->nslots + 1, sizeof(int))};
+  if (!n->levels || !n->slot_column) nst_out_of_memory();
+}
+
+void nst_sweep_nest_fini(nst_sweep_nest *n, const nst_sweep_layout *l) {
+  for (int d = 0; n->levels && d < l->ndims; d++) free(n->levels[d].entries);
+  free(n->levels);
+  free(n->slot_column);
+}
+
+static int column_at(const nst_sweep_layout *l, int d, const nst_sweep_term *term) {
+  return l->dims[d].axis < 0 ? 0 : term->columns[l->dims[d].axis];
+}
+
+static double least_of(const nst_sweep_layout *l, int d, int column) {
+  return !column || l->dims[d].axis < 0 ? 1 : (double)l->tables->columns[l->dims[d].axis][column].least;
+}
+
+static int add_entry(nst_sweep_level *level, nst_sweep_entry e) {
+  if (level->n == level->cap) {
+    level->cap = level->cap ? 2 * level->cap : 64;
+    level->entries = realloc(level->entries, (size_t)level->cap * sizeof *level->entries);
+    if (!level->entries) nst_out_of_memory();
   }
+  level->entries[level->n] = e;
+  return level->n++;
+}
+
+/* Entries are found from the inside out: an entry is a column and the entry of the next level behind it. */
+static int entry_of(nst_sweep_nest *n, const nst_sweep_layout *l, int d, int form, int column, int to) {
+  nst_sweep_level *level = &n->levels[d];
+  for (int i = level->n - 1; i >= 0 && level->entries[i].form == form; i--)
+    if (level->entries[i].column == column && level->entries[i].to == to) return i;
+  double further = d + 1 < l->ndims - 1 ? n->levels[d + 1].entries[to].least
+                   : d + 1 == l->ndims - 1 ? least_of(l, d + 1, n->slot_column[to])
+                                           : 1;
+  return add_entry(level, (nst_sweep_entry){form, column, to, least_of(l, d, column) * further});
+}
+
+static int slot_of(nst_sweep_nest *n, const nst_sweep_layout *l, int form, int column, int *used) {
+  for (int s = l->first_slot[form]; s < l->first_slot[form] + used[form]; s++)
+    if (n->slot_column[s] == column) return s;
+  int s = l->first_slot[form] + used[form]++;
+  n->slot_column[s] = column;
+  return s;
+}
+
+void nst_sweep_nest_load(nst_sweep_nest *n, const nst_sweep_layout *l, const nst_sweep_known_poly *const *forms, void *coefficients) {
+  int used[256] = {0};
+  memset(n->slot_column, 0, ((size_t)l->nslots + 1) * sizeof(int));
+  for (int d = 0; d < l->ndims; d++) n->levels[d].n = 0;
+  for (int f = 0; f < l->nforms; f++)
+    for (int i = 0; i < forms[f]->poly.nterms; i++) {
+      const nst_sweep_term *term = &forms[f]->poly.terms[i];
+      int at = slot_of(n, l, f, column_at(l, l->ndims - 1, term), used);
+      for (int d = l->ndims - 2; d >= 0; d--) at = entry_of(n, l, d, f, column_at(l, d, term), at);
+      /* Terms differ in some column, so each has an entry of level 0 to itself. */
+      if (l->floating) ((double *)coefficients)[at] = (double)(int64_t)term->coef.num;
+      else ((int64_t *)coefficients)[at] = (int64_t)term->coef.num;
+    }
 }

@@ -1,34 +1,48 @@
 /* The nest of a sweep: axes from outer to inner, and what each passes on.
  *
  * A form of a variant is a polynomial; fixing the tuples of the outer axes one
- * after the other leaves shorter and shorter lists of coefficients. Level d holds
- * one coefficient for each (form, columns of the axes d and further in) that
- * occurs in any variant; a tuple t of axis d turns them into those of level d+1:
+ * after the other leaves shorter and shorter lists of coefficients. Level d of a
+ * variant holds one coefficient for each (form, columns of the axes d and
+ * further in) that occurs; tuple t of axis d turns them into those of level d+1:
  *   next[to[k]] += here[k] * column[k][t]
- * The last two levels are vector code over their axes (backend/vector.h): the
- * last but one makes the coefficients of all its tuples at once, the last
- * computes the points. So one kernel serves all variants. */
+ * At the last level each form has a few slots, as many as the variant that needs
+ * the most, so one kernel serves all variants: which columns the slots point to
+ * is data. The last but one level makes the slots' coefficients for all of its
+ * tuples at once. */
 #ifndef NST_BACKEND_SWEEP_LAYOUT_H
 #define NST_BACKEND_SWEEP_LAYOUT_H
 #include "backend/sweep_program.h"
 
-typedef struct { int form; int column; /* of this level's axis; 0 all ones */ int to; /* entry of the next level */ } nst_sweep_entry;
 typedef struct {
-  int axis;                         /* -1: an axis of one tuple and no columns */
+  int axis;                  /* -1: an axis of one tuple and no columns */
   uint64_t ntuples, padded;
-  nst_sweep_entry *entries; int nentries;
-  void **columns; int *column_of; int ncolumns; /* columns used here, padded, doubles or int64_t; column_of: their numbers */
-} nst_sweep_level;
+  void **columns;            /* all columns of the axis, padded, doubles or int64_t; 0: ones */
+} nst_sweep_dimension;
+
+/* What all variants share. */
 typedef struct {
-  nst_sweep_level *levels; int nlevels; /* at least 2 */
+  const nst_sweep_tables *tables;
+  nst_sweep_dimension *dims; int ndims; /* outermost first; at least 2 */
   bool floating;
+  int nforms;
+  int *first_slot; int nslots;          /* [nforms + 1] */
 } nst_sweep_layout;
 
 /* A distinct polynomial of a form. */
 typedef struct { int form; nst_sweep_poly poly; uint64_t hash; } nst_sweep_known_poly;
 
-void nst_sweep_layout_make(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t, const nst_sweep_known_poly *polys,
-                           size_t npolys, bool floating);
-/* Adds a polynomial's coefficients to level 0's list (doubles or int64_t). */
-void nst_sweep_layout_load(const nst_sweep_layout *l, const nst_sweep_known_poly *p, void *coefficients);
+void nst_sweep_layout_init(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t, const nst_sweep_known_poly *polys,
+                           size_t npolys, int nforms, bool floating);
+
+/* One variant's levels. */
+typedef struct { int form, column, to; double least; /* of the product of this and all further columns */ } nst_sweep_entry;
+typedef struct { nst_sweep_entry *entries; int n, cap; } nst_sweep_level;
+typedef struct {
+  nst_sweep_level *levels;   /* [ndims]; `to` of the last but one level: a slot */
+  int *slot_column;          /* [nslots]: columns of the last axis; 0 where a slot is not needed */
+} nst_sweep_nest;
+void nst_sweep_nest_init(nst_sweep_nest *n, const nst_sweep_layout *l);
+void nst_sweep_nest_fini(nst_sweep_nest *n, const nst_sweep_layout *l);
+/* Lays out a variant: one polynomial for each form. coefficients: of level 0, room for all their terms. */
+void nst_sweep_nest_load(nst_sweep_nest *n, const nst_sweep_layout *l, const nst_sweep_known_poly *const *forms, void *coefficients);
 #endif

@@ -38,7 +38,7 @@ static int add_op(builder *b, nst_vop_kind kind, int x, int y, int64_t imm) {
 /* ---- forms ---- */
 
 static bool same_atoms(const nst_sweep_form *a, const nst_sweep_form *b) {
-  if (a->natoms != b->natoms || a->den != b->den) return false;
+  if (a->natoms != b->natoms) return false;
   for (int i = 0; i < a->natoms; i++) {
     const nst_atom *x = &a->atoms[i], *y = &b->atoms[i];
     if (x->kind != y->kind || x->stmt != y->stmt || x->level != y->level || x->tensor != y->tensor ||
@@ -64,17 +64,29 @@ static int64_t lcm64(int64_t a, int64_t b) {
   return r;
 }
 
-/* A form of these atoms over at least the denominator `den`. */
-static typed make_form(builder *b, const atoms *as, int64_t den) {
+/* A linear metric: the form of its weights over their greatest common divisor, so that the same traffic in bytes, in
+ * cycles and in picojoules is one form; then scaled. */
+static typed make_form(builder *b, const atoms *as) {
+  int64_t num = 0, den = 1;
   for (size_t i = 0; i < as->len; i++) {
     nst_rat w = as->items[i].weight;
-    if (w.den > INT64_MAX / 2 || !(den = lcm64(den, (int64_t)w.den))) return fail(b, "rates or energies without a common denominator");
+    if (w.num > INT64_MAX / 2 || w.num < -(INT64_MAX / 2) || w.den > INT64_MAX / 2 || !(den = lcm64(den, (int64_t)w.den)))
+      return fail(b, "rates or energies without a common denominator");
+    num = gcd64(num, (int64_t)w.num);
   }
-  nst_sweep_form f = {as->items, (int)as->len, den};
+  if (!num) num = 1;
+  for (size_t i = 0; i < as->len; i++) { /* gcd of n/d: gcd of the n over lcm of the d */
+    nst_rat by;
+    if (!nst_rat_make(&by, den, num) || !nst_rat_mul(&as->items[i].weight, as->items[i].weight, by)) return fail(b, "a weight past 128 bits");
+  }
+  nst_sweep_form f = {as->items, (int)as->len};
   size_t i = 0;
   while (i < b->forms.len && !same_atoms(&b->forms.items[i], &f)) i++;
   if (i == b->forms.len) *nst_vec_push(b->arena, &b->forms) = f;
-  return (typed){add_op(b, NST_VOP_FORM, -1, -1, (int64_t)i), den, false};
+  int op = add_op(b, NST_VOP_FORM, -1, -1, (int64_t)i);
+  int64_t g = gcd64(num, den);
+  if (num != g) op = add_op(b, NST_VOP_SCALE, op, -1, num / g);
+  return (typed){op, den / g, false};
 }
 
 static void add_atom(builder *b, atoms *as, nst_atom_kind kind, int stmt, int level, int tensor, nst_rat weight) {
@@ -94,10 +106,11 @@ static int nlevels(const builder *b) { return b->axes->mapping->hardware.nlevels
 
 /* Bytes read from (reads + drains) or written to (fills + updates) a level, times a weight. */
 static void add_volume(builder *b, atoms *as, int stmt, int level, bool written, nst_rat weight) {
+  bool inner = level != b->axes->mapping->outermost; /* nothing moves above the outermost memory */
   for (int t = 0; t < ntensors(b); t++) {
     nst_rat w = scaled_bits(b, t, weight);
-    add_atom(b, as, written ? NST_ATOM_FILLS : NST_ATOM_READS, stmt, level, t, w);
-    add_atom(b, as, written ? NST_ATOM_UPDATES : NST_ATOM_DRAINS, stmt, level, t, w);
+    if (inner || !written) add_atom(b, as, written ? NST_ATOM_FILLS : NST_ATOM_READS, stmt, level, t, w);
+    if (inner || written) add_atom(b, as, written ? NST_ATOM_UPDATES : NST_ATOM_DRAINS, stmt, level, t, w);
   }
 }
 
@@ -153,7 +166,7 @@ static typed memory_cycles(builder *b, int stmt, int level) {
     atoms as = {0};
     if (k != 2) add_volume(b, &as, stmt, level, false, weight);
     if (k != 1) add_volume(b, &as, stmt, level, true, weight);
-    worst = as.len ? combine(b, NST_VOP_MAX, worst, make_form(b, &as, 1)) : worst;
+    worst = as.len ? combine(b, NST_VOP_MAX, worst, make_form(b, &as)) : worst;
   }
   return worst;
 }
@@ -168,7 +181,7 @@ static typed compute_cycles(builder *b, int stmt) {
   nst_rat weight;
   if (!nst_rat_div(&weight, nst_rat_int(1), b->axes->base->levels[unit_of(b, stmt)].rate)) return fail(b, "a rate past 128 bits");
   add_atom(b, &as, NST_ATOM_STEPS, stmt, 0, 0, weight);
-  return make_form(b, &as, 1);
+  return make_form(b, &as);
 }
 
 static typed all_cycles(builder *b) {
@@ -201,11 +214,22 @@ static typed level_cycles(builder *b, int level) {
 static typed energy(builder *b, int only) {
   atoms as = {0};
   nst_rat leak = nst_rat_int(0);
+  typed total = constant(b, nst_rat_int(0));
   for (int l = 0; l < nlevels(b); l++) {
     const nst_nest_level *x = &b->axes->base->levels[l];
     const nst_ir_level *level = &b->axes->mapping->hardware.levels[l];
     if ((only >= 0 && l != only) || level->kind == NST_LEVEL_ARRAY) continue;
-    if (level->kind == NST_LEVEL_MEMORY) {
+    if (level->kind == NST_LEVEL_MEMORY && x->has_bandwidth && !nst_rat_cmp(x->read_energy, x->write_energy)) {
+      atoms own = {0}; /* all that moves: the form that the cycles need too */
+      for (int s = 0; s < nstmts(b); s++) {
+        own.len = 0;
+        own.items = NULL;
+        own.cap = 0;
+        add_volume(b, &own, s, l, false, x->read_energy);
+        add_volume(b, &own, s, l, true, x->read_energy);
+        if (own.len) total = combine(b, NST_VOP_ADD, total, make_form(b, &own));
+      }
+    } else if (level->kind == NST_LEVEL_MEMORY) {
       add_volume(b, &as, -1, l, false, x->read_energy);
       add_volume(b, &as, -1, l, true, x->write_energy);
     }
@@ -225,11 +249,12 @@ static typed energy(builder *b, int only) {
         !nst_rat_div(&w, w, b->axes->base->clock) || !nst_rat_add(&leak, leak, w))
       return fail(b, "a leakage past 128 bits");
   }
-  typed total = make_form(b, &as, 1);
+  if (as.len) total = combine(b, NST_VOP_ADD, total, make_form(b, &as));
   if (leak.num) total = combine(b, NST_VOP_ADD, total, combine(b, NST_VOP_MUL, constant(b, leak), all_cycles(b)));
   return total;
 }
 
+/* Counters and traffic; off-chip traffic is all that moves at the outermost memory. */
 static typed counters(builder *b, const nst_expr *e) {
   static const nst_atom_kind kinds[] = {NST_ATOM_READS, NST_ATOM_FILLS, NST_ATOM_UPDATES, NST_ATOM_DRAINS};
   atoms as = {0};
@@ -243,7 +268,7 @@ static typed counters(builder *b, const nst_expr *e) {
       add_atom(b, &as, kinds[e->metric - NST_METRIC_READS], -1, e->level, t, nst_rat_int(1));
     }
   }
-  return make_form(b, &as, 1);
+  return make_form(b, &as);
 }
 
 /* Held elements or bytes: the largest over the paths, so over the branches of every seq. */
@@ -259,7 +284,7 @@ static typed held(builder *b, int level, int tensor, bool bytes) {
                             : nst_rat_int(1);
           add_atom(b, &as, NST_ATOM_HELD, s, level, t, w);
         }
-      typed here = make_form(b, &as, 1);
+      typed here = make_form(b, &as);
       most = s ? combine(b, NST_VOP_MAX, most, here) : here;
     }
     sum = sum.op < 0 ? most : combine(b, NST_VOP_ADD, sum, most);
@@ -291,7 +316,7 @@ static typed metric(builder *b, const nst_expr *e) {
   case NST_METRIC_STEPS: {
     atoms as = {0};
     add_atom(b, &as, NST_ATOM_STEPS, -1, 0, 0, nst_rat_int(1));
-    return make_form(b, &as, 1);
+    return make_form(b, &as);
   }
   case NST_METRIC_FITS: return fits(b);
   case NST_METRIC_OPS: return constant(b, nst_rat_int(b->axes->base->ops));
@@ -318,7 +343,7 @@ static typed parameter(builder *b, int param) {
     if (b->sweep->points[k].param == param) {
       atoms as = {0};
       add_atom(b, &as, NST_ATOM_PARAM, -1, 0, k, nst_rat_int(1));
-      return make_form(b, &as, 1);
+      return make_form(b, &as);
     }
   nst_value v = nst_space_defaults(b->axes->space)[param];
   return v.kind == NST_VALUE_RAT ? constant(b, v.rat) : fail(b, "a parameter that is no number");
@@ -437,9 +462,7 @@ bool nst_sweep_form_poly(nst_sweep_poly *out, nst_sweep_tables *t, const nst_swe
                          const nst_plan *plan, const nst_sweep_factor *factors) {
   *out = (nst_sweep_poly){0};
   for (int i = 0; i < f->natoms; i++) {
-    nst_rat w;
-    if (!nst_rat_mul(&w, f->atoms[i].weight, nst_rat_int(f->den))) return false;
-    if (!add_atom_poly(out, t, &f->atoms[i], w, variant, plan, factors)) return false;
+    if (!add_atom_poly(out, t, &f->atoms[i], f->atoms[i].weight, variant, plan, factors)) return false;
   }
   nst_sweep_poly_finish(t, out);
   for (int i = 0; i < out->nterms; i++) {

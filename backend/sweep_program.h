@@ -1,7 +1,6 @@
 /* What a sweep asks of a point, as a program on forms.
  *
- * Forms are linear metrics (sums of counters with rational weights, one
- * denominator each); a program combines them into the objectives, the pareto
+ * Forms are linear metrics (sums of counters with whole weights); a program combines them into the objectives, the pareto
  * metrics and the condition. The program is the same for all variants; only the
  * polynomials behind the forms differ. */
 #ifndef NST_BACKEND_SWEEP_PROGRAM_H
@@ -13,7 +12,7 @@
 typedef enum { NST_ATOM_READS, NST_ATOM_FILLS, NST_ATOM_UPDATES, NST_ATOM_DRAINS, NST_ATOM_HELD, NST_ATOM_STEPS, NST_ATOM_ONE,
                NST_ATOM_PARAM } nst_atom_kind;
 typedef struct { nst_atom_kind kind; int stmt, level, tensor; nst_rat weight; } nst_atom; /* PARAM: tensor = point number */
-typedef struct { nst_atom *atoms; int natoms; int64_t den; } nst_sweep_form; /* a form is whole: den * the sum of its atoms */
+typedef struct { nst_atom *atoms; int natoms; } nst_sweep_form; /* weights are whole */
 
 typedef struct {
   nst_sweep_form *forms; int nforms;
@@ -26,7 +25,7 @@ typedef struct {
  * false: not for kernels; *why in words. */
 bool nst_sweep_program_build(nst_sweep_program *p, nst_arena *arena, const nst_sweep_axes *axes, const nst_ir_sweep *s,
                              const int64_t *instances, const char **why);
-/* The polynomial of a form for one variant, times den: whole coefficients. false: past 63 bits. */
+/* The polynomial of a form for one variant: whole coefficients. false: past 63 bits. */
 bool nst_sweep_form_poly(nst_sweep_poly *out, nst_sweep_tables *t, const nst_sweep_form *f, const nst_ir_mapping *variant,
                          const nst_plan *plan, const nst_sweep_factor *factors);
 /* Values of all ops from the values of the forms; booleans are 0 or 1. false: past 63 bits. */

@@ -1,13 +1,13 @@
 /* Vector code: the inner loops of a sweep, before LLVM sees them.
  *
  * A piece of vector code runs over the tuples of one axis, a whole vector of
- * them at a time. Its inputs are forms, sums of coefficient * column: the
- * coefficients are numbers of the outer axes, the columns tables of this one.
- * Either it stores the forms (they are the coefficients of the next axis), or it
- * computes a program on them (metrics, conditions) and lists the points that may
- * enter an answer. All numbers are whole; `floating` code holds them in doubles,
- * which is exact because the builder has bounded every value below 2^53, other
- * code in 64-bit integers. */
+ * them at a time. It either accumulates (row += coefficient * column, for a list
+ * of them: the coefficients of the next axis for every tuple of this one), or it
+ * filters: it computes forms, sums of coefficient * column over slots, and a
+ * program on them (metrics, conditions), and lists the points that may enter an
+ * answer. All numbers are whole; `floating` code holds them in doubles, which is
+ * exact because the builder has bounded every value below 2^53, other code in
+ * 64-bit integers. */
 #ifndef NST_BACKEND_VECTOR_H
 #define NST_BACKEND_VECTOR_H
 #include <stdbool.h>
@@ -25,26 +25,26 @@ typedef enum {
 } nst_vop_kind;
 typedef struct { nst_vop_kind kind; int a, b; int64_t imm; } nst_vop;
 
-typedef struct { int coefficient, column; } nst_vterm; /* numbers of the arrays below; column -1: all ones */
-typedef struct { int first, n; } nst_vform;            /* its terms */
+typedef struct { int first, n; } nst_vform; /* its slots */
 
 enum {
-  NST_VECTOR_LANES = 8,
+  NST_VECTOR_LANES = 16,
   NST_VECTOR_BUCKET_BITS = 5,  /* of the fraction of a double, in the number of a bucket */
   NST_VECTOR_BUCKETS = 64 << NST_VECTOR_BUCKET_BITS
 };
 
-/* in[0]: coefficients, number k at [k * stride]; in[1 + c]: column c, padded to whole vectors. Stores: form k of tuple i at
- * out[k * padded + i]. Filters: in[1 + ncolumns]: limits (below); in[2 + ncolumns]: int64_t tally[2], to which the number
- * of valid points and, with checksum, the sum of all metrics modulo 2^64 are added; the candidates' indices (int64_t) go
- * to out, their number is returned. n: tuples; those past n in the last vector are ignored. */
+/* Accumulate: in[0]: coefficients, one a term; in[1]: pointers to the terms' columns; in[2]: pointers to their rows; in[3]:
+ * the number of terms (uint64_t). n: tuples, rounded up to whole vectors.
+ * Filter: in[0]: the slots' coefficients, number k at [k * stride]; in[1]: pointers to the slots' columns; in[2]: limits
+ * (below); in[3]: int64_t tally[2], to which the number of valid points and, with checksum, the sum of all metrics modulo
+ * 2^64 are added. The candidates' indices (int64_t) go to out, their number is returned. Tuples past n in the last vector
+ * are ignored. Columns and rows are padded to whole vectors and aligned to 64 bytes. */
 typedef struct {
   const char *name;
   bool floating, filter, checksum;
-  int ncoefficients, stride, ncolumns;
-  const nst_vform *forms; int nforms;
-  const nst_vterm *terms; int nterms;
   /* filter */
+  int stride;
+  const nst_vform *forms; int nforms; int nslots;
   const nst_vop *ops; int nops;
   int valid;                    /* op that is true where the point is valid */
   const int *metrics; int nmetrics;
