@@ -86,7 +86,7 @@ static void explain(nst_buffer *log, const nst_expr *e, const nst_eval_env *env,
   nst_buffer_putc(log, '\n');
 }
 
-static int evaluate_test(compiled *c, const nst_ir_test *t, uint64_t limit, nst_buffer *log) {
+static int evaluate_test(compiled *c, const nst_ir_test *t, uint64_t limit, agree *engines, nst_buffer *log) {
   const nst_ir_mapping *m = c->program->mappings[t->mapping];
   counted n;
   count_mapping(&n, c, m, t->args, limit);
@@ -104,6 +104,9 @@ static int evaluate_test(compiled *c, const nst_ir_test *t, uint64_t limit, nst_
   for (int i = 0; i < m->scope.nparams; i++)
     given[i] = t->args && t->args[i] && nst_expr_eval(&params[i], t->args[i], &env, NULL) == NST_EVAL_OK;
   assert_true(nst_nest_defaults(params, given, m, c->diags));
+  const char *difference = engines ? agree_differ(engines, c->arena, n.nest, params, n.counts) : NULL;
+  if (difference)
+    nst_buffer_printf(log, "%s: %s: %s\n", nst_sources_get(c->sources, t->span.source)->name, m->name, difference);
   for (int i = 0; i < m->scope.nvalues; i++) values[i] = n.nest->values[i];
   for (int i = 0; i < t->nlets; i++)
     assert_int_equal(nst_expr_eval(&values[m->scope.nvalues + i], t->lets[i].value, &env, NULL), NST_EVAL_OK);
@@ -116,8 +119,8 @@ static int evaluate_test(compiled *c, const nst_ir_test *t, uint64_t limit, nst_
   return t->nexpects;
 }
 
-int compiled_expectations(compiled *c, uint64_t limit, nst_buffer *log) {
+int compiled_expectations(compiled *c, uint64_t limit, agree *engines, nst_buffer *log) {
   int evaluated = 0;
-  for (int i = 0; i < c->program->ntests; i++) evaluated += evaluate_test(c, &c->program->tests[i], limit, log);
+  for (int i = 0; i < c->program->ntests; i++) evaluated += evaluate_test(c, &c->program->tests[i], limit, engines, log);
   return evaluated;
 }

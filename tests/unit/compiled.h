@@ -3,6 +3,7 @@
 #define NST_TESTS_UNIT_COMPILED_H
 #include "test.h"
 
+#include "agree.h"
 #include "ir/metrics.h"
 
 typedef struct {
@@ -34,6 +35,7 @@ void counted_fini(counted *n);
 double counted_metric(const counted *n, const char *metric, const char *level, const char *tensor);
 
 /* Evaluates every expectation of every test of the program with the simulator's counts, but for tests of mappings
- * past the limit. Returns how many were evaluated; what fails is written to `log`. */
-int compiled_expectations(compiled *c, uint64_t limit, nst_buffer *log);
+ * past the limit. With `engines` the other engines must give the same counts. Returns how many expectations were
+ * evaluated; what fails is written to `log`. */
+int compiled_expectations(compiled *c, uint64_t limit, agree *engines, nst_buffer *log);
 #endif

@@ -1,5 +1,6 @@
-/* Every case file through the simulator: each `expect` must hold. The large
- * ones have some ten million points and are the simulator's load test. */
+/* Every case file through the three engines: each `expect` must hold of what
+ * the simulator counts, and analysis and native code must count the same. The
+ * large ones have some ten million points and are the simulator's load test. */
 #include "compiled.h"
 
 #include <dirent.h>
@@ -17,7 +18,7 @@ static char *read_file(const char *path, size_t *len) {
   return text;
 }
 
-static void run_file(const char *path, int *files, int *expects, nst_buffer *log) {
+static void run_file(const char *path, agree *engines, int *files, int *expects, nst_buffer *log) {
   size_t len;
   char *text = read_file(path, &len);
   compiled c;
@@ -29,7 +30,7 @@ static void run_file(const char *path, int *files, int *expects, nst_buffer *log
       const char *wrong = nst_ir_verify_mapping(c.arena, c.program->mappings[i]);
       if (wrong) nst_buffer_printf(log, "%s: %s\n", path, wrong);
     }
-    *expects += compiled_expectations(&c, UINT64_C(1) << 28, log);
+    *expects += compiled_expectations(&c, UINT64_C(1) << 28, engines, log);
   }
   ++*files;
   compiled_fini(&c);
@@ -43,22 +44,27 @@ static int is_program(const struct dirent *e) {
 
 static void run_directory(const char *name, int files_at_least, int expects_at_least) {
   char path[512];
+  agree *engines = agree_new();
   struct dirent **list;
   nst_buffer log = {0};
-  int files = 0, expects = 0, n;
+  int files = 0, expects = 0, n, native, left;
   snprintf(path, sizeof path, NST_SOURCE_DIR "/tests/cases/%s", name);
   n = scandir(path, &list, is_program, alphasort);
   assert_true(n >= files_at_least);
   for (int i = 0; i < n; i++) {
     char file[1024];
     snprintf(file, sizeof file, "%s/%s", path, list[i]->d_name);
-    run_file(file, &files, &expects, &log);
+    run_file(file, engines, &files, &expects, &log);
     free(list[i]);
   }
   free(list);
-  printf("%s: %d files, %d expectations\n", name, files, expects);
+  agree_native(engines, &native, &left);
+  agree_free(engines);
+  printf("%s: %d files, %d expectations; %d nests by native code, %d left to the analysis\n", name, files, expects, native,
+         left);
   if (log.len) fail_msg("%s", log.text);
   assert_true(expects >= expects_at_least);
+  assert_true(native + left == 0 || native >= files_at_least - 1); /* 0: built without native code */
   nst_buffer_fini(&log);
 }
 

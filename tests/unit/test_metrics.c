@@ -24,7 +24,7 @@ static void holds(const char *text) {
   compiled c;
   compile_text(&c, "x.nest", text, strlen(text));
   if (!c.program) fail_msg("%s", compiled_messages(&c));
-  assert_true(compiled_expectations(&c, 0, &log) > 0);
+  assert_true(compiled_expectations(&c, 0, NULL, &log) > 0);
   if (log.len) fail_msg("%s", log.text);
   compiled_fini(&c);
   nst_buffer_fini(&log);

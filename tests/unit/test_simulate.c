@@ -18,7 +18,7 @@ static void holds(const char *workload, const char *hardware, const char *mappin
   compile_text(&c, "x.nest", text.text, text.len);
   if (!c.program) fail_msg("%s", compiled_messages(&c));
   assert_null(nst_ir_verify_mapping(c.arena, c.program->mappings[0]));
-  assert_true(compiled_expectations(&c, 0, &log) > 0);
+  assert_true(compiled_expectations(&c, 0, NULL, &log) > 0);
   if (log.len) fail_msg("%s\n%s", mapping, log.text);
   compiled_fini(&c);
   nst_buffer_fini(&log);
