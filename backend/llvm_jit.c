@@ -167,7 +167,7 @@ static LLVMTargetMachineRef new_machine(const nst_jit_session *s, nst_jit_level 
 static LLVMModuleRef build_module(const nst_jit_session *s, LLVMContextRef context, LLVMTargetMachineRef machine,
                                   const pieces *p, const char *prefix, nst_jit_options options, nst_buffer *error) {
   LLVMModuleRef module = p->codes ? nst_llvm_emit(context, p->codes, p->n, prefix, options.require)
-                                  : nst_llvm_emit_vectors(context, p->vectors, p->n, prefix);
+                                  : nst_llvm_emit_vectors(context, p->vectors, p->n, prefix, s->features);
   LLVMSetTarget(module, s->triple);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   LLVMSetModuleDataLayout(module, layout);

@@ -15,6 +15,8 @@ typedef struct {
   LLVMValueRef function, i, iota;   /* index of the vector's first tuple; 0 … lanes-1 */
   LLVMValueRef columns[256];        /* of the slots, loaded once, before the loop */
   LLVMValueRef coefficients, limits;
+  bool avx512, permutes;            /* the machine permutes 16 doubles by a vector of indices */
+  LLVMValueRef octaves[2];          /* limits by octave, where it does */
 } emitter;
 
 static LLVMValueRef i64_of(emitter *e, uint64_t v) { return LLVMConstInt(e->i64, v, 0); }
@@ -67,23 +69,32 @@ static LLVMValueRef emit_form(emitter *e, const nst_vform *f) {
     LLVMValueRef c = splat(e, e->lanes, LLVMBuildLoad2(e->b, e->number, place, ""));
     sum = multiply_add(e, c, load_lanes(e, e->columns[k], e->i), sum);
   }
-  return sum;
+  if (f->divisor == 1) return sum;
+  if (!e->code->floating) return LLVMBuildSDiv(e->b, sum, splat_const(number_of(e, f->divisor)), "");
+  /* Whole and below 2^52, so the nearest whole number to an approximation is it. */
+  LLVMValueRef near = LLVMBuildFMul(e->b, sum, splat_const(LLVMConstReal(e->f64, 1.0 / (double)f->divisor)), "");
+  return intrinsic(e, "llvm.rint", &e->lanes, 1, &near, 1);
 }
 
 static LLVMValueRef compare(emitter *e, LLVMRealPredicate real, LLVMIntPredicate whole, LLVMValueRef a, LLVMValueRef b) {
   return e->code->floating ? LLVMBuildFCmp(e->b, real, a, b, "") : LLVMBuildICmp(e->b, whole, a, b, "");
 }
 
-/* Doubles: q = floor(a / d) may be one too large where a / d was rounded up; then the rest is negative. */
+/* Doubles: a times 1/d is off by less than one, so its floor is the quotient or beside it, and the rest says which. */
 static LLVMValueRef ceil_div(emitter *e, LLVMValueRef a, int64_t d) {
   LLVMValueRef by = splat_const(number_of(e, d));
   if (!e->code->floating)
     return LLVMBuildSDiv(e->b, LLVMBuildAdd(e->b, a, splat_const(number_of(e, d - 1)), ""), by, "");
-  LLVMValueRef quotient = LLVMBuildFDiv(e->b, a, by, "");
-  LLVMValueRef q = intrinsic(e, "llvm.floor", &e->lanes, 1, &quotient, 1);
+  LLVMValueRef near = LLVMBuildFMul(e->b, a, splat_const(LLVMConstReal(e->f64, 1.0 / (double)d)), "");
+  LLVMValueRef q = intrinsic(e, "llvm.floor", &e->lanes, 1, &near, 1), zero = LLVMConstNull(e->lanes);
   LLVMValueRef rest = LLVMBuildFSub(e->b, a, LLVMBuildFMul(e->b, q, by, ""), "");
-  LLVMValueRef more = LLVMBuildFCmp(e->b, LLVMRealOGT, rest, LLVMConstNull(e->lanes), "");
-  return LLVMBuildFAdd(e->b, q, LLVMBuildUIToFP(e->b, more, e->lanes, ""), "");
+  LLVMValueRef one = splat_const(number_of(e, 1)), two = splat_const(number_of(e, 2));
+  /* rest is in (-d, 2d): rounded up, q + 0, 1 or 2 */
+  LLVMValueRef more = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOGT, rest, zero, ""), one, zero, "");
+  more = LLVMBuildSelect(e->b, LLVMBuildFCmp(e->b, LLVMRealOGT, rest, by, ""), two, more, "");
+  LLVMValueRef less = LLVMBuildFCmp(e->b, LLVMRealOLE, LLVMBuildFAdd(e->b, rest, by, ""), zero, "");
+  q = LLVMBuildFAdd(e->b, q, more, "");
+  return LLVMBuildSelect(e->b, less, LLVMBuildFSub(e->b, q, one, ""), q, "");
 }
 
 static LLVMValueRef emit_op(emitter *e, const nst_vop *o, LLVMValueRef *v) {
@@ -139,6 +150,57 @@ static LLVMValueRef below_table(emitter *e, LLVMValueRef x, LLVMValueRef y) {
   return compare(e, LLVMRealOLT, LLVMIntSLT, y, entry);
 }
 
+static LLVMValueRef slice(emitter *e, LLVMValueRef v, unsigned from, unsigned n) {
+  LLVMValueRef at_lane[NST_VECTOR_LANES];
+  for (unsigned k = 0; k < n; k++) at_lane[k] = LLVMConstInt(LLVMInt32TypeInContext(e->context), from + k, 0);
+  return LLVMBuildShuffleVector(e->b, v, LLVMGetPoison(LLVMTypeOf(v)), LLVMConstVector(at_lane, n), "");
+}
+
+static LLVMValueRef concat(emitter *e, LLVMValueRef a, LLVMValueRef b, unsigned n) { /* n lanes each */
+  LLVMValueRef at_lane[NST_VECTOR_LANES];
+  for (unsigned k = 0; k < 2 * n; k++) at_lane[k] = LLVMConstInt(LLVMInt32TypeInContext(e->context), k, 0);
+  return LLVMBuildShuffleVector(e->b, a, b, LLVMConstVector(at_lane, 2 * n), "");
+}
+
+/* The limit of each lane by the octave of x: a look-up within registers. */
+static LLVMValueRef octave_limits(emitter *e, LLVMValueRef x) {
+  LLVMValueRef bits = LLVMBuildBitCast(e->b, x, e->lanes_i64, ""), zero = LLVMConstNull(e->lanes_i64);
+  LLVMValueRef octave = LLVMBuildAShr(e->b, bits, splat_const(i64_of(e, 52)), "");
+  octave = LLVMBuildSub(e->b, octave, splat_const(i64_of(e, (uint64_t)(1023 + e->code->octave - (NST_VECTOR_OCTAVES - 1)))), "");
+  octave = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSGT, octave, zero, ""), octave, zero, "");
+  LLVMValueRef part[NST_VECTOR_LANES / 8];
+  for (unsigned k = 0; k < NST_VECTOR_LANES / 8; k++) {
+    LLVMValueRef args[] = {e->octaves[0], slice(e, octave, 8 * k, 8), e->octaves[1]};
+    part[k] = intrinsic(e, "llvm.x86.avx512.vpermi2var.pd.512", NULL, 0, args, 3);
+  }
+  for (unsigned n = 8, parts = NST_VECTOR_LANES / 8; parts > 1; n *= 2, parts /= 2)
+    for (unsigned k = 0; k < parts / 2; k++) part[k] = concat(e, part[2 * k], part[2 * k + 1], n);
+  return part[0];
+}
+
+static LLVMValueRef any(emitter *e, LLVMValueRef mask) {
+  LLVMValueRef bits = LLVMBuildBitCast(e->b, mask, e->mask, "");
+  return LLVMBuildICmp(e->b, LLVMIntNE, bits, LLVMConstInt(e->mask, 0, 0), "");
+}
+
+/* below_table, after a quick look that settles most vectors. */
+static LLVMValueRef on_front(emitter *e, LLVMValueRef x, LLVMValueRef y, LLVMValueRef valid) {
+  if (!e->permutes) return below_table(e, x, y);
+  LLVMValueRef may = LLVMBuildAnd(e->b, valid, compare(e, LLVMRealOLT, LLVMIntSLT, y, octave_limits(e, x)), "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+  LLVMBasicBlockRef look = LLVMAppendBasicBlockInContext(e->context, e->function, "look");
+  LLVMBasicBlockRef looked = LLVMAppendBasicBlockInContext(e->context, e->function, "looked");
+  LLVMBuildCondBr(e->b, any(e, may), look, looked);
+  LLVMPositionBuilderAtEnd(e->b, look);
+  LLVMValueRef close = LLVMBuildAnd(e->b, may, below_table(e, x, y), "");
+  LLVMBuildBr(e->b, looked);
+  LLVMPositionBuilderAtEnd(e->b, looked);
+  LLVMValueRef phi = LLVMBuildPhi(e->b, e->lanes_i1, ""), values[] = {LLVMConstNull(e->lanes_i1), close};
+  LLVMBasicBlockRef from[] = {before, look};
+  LLVMAddIncoming(phi, values, from, 2);
+  return phi;
+}
+
 static LLVMValueRef count_bits(emitter *e, LLVMValueRef mask) { /* of <lanes x i1>, as i64 */
   LLVMValueRef bits = LLVMBuildBitCast(e->b, mask, e->mask, "");
   return LLVMBuildZExt(e->b, intrinsic(e, "llvm.ctpop", &e->mask, 1, &bits, 1), e->i64, "");
@@ -159,13 +221,13 @@ static LLVMValueRef sum_of_metrics(emitter *e, LLVMValueRef *v, LLVMValueRef ins
 static LLVMValueRef candidates(emitter *e, LLVMValueRef *v, LLVMValueRef valid) {
   const nst_vector_code *c = e->code;
   LLVMValueRef may = c->nfront > 2 ? valid : LLVMConstNull(e->lanes_i1);
+  if (c->nfront == 2) may = on_front(e, v[c->front[0]], v[c->front[1]], valid);
   if (c->best >= 0) {
     LLVMValueRef l = limit(e, 0);
     may = LLVMBuildOr(e->b, may, c->largest ? compare(e, LLVMRealOGE, LLVMIntSGE, v[c->best], l)
                                             : compare(e, LLVMRealOLE, LLVMIntSLE, v[c->best], l), "");
   }
   if (c->nfront == 1) may = LLVMBuildOr(e->b, may, compare(e, LLVMRealOLE, LLVMIntSLE, v[c->front[0]], limit(e, 1)), "");
-  if (c->nfront == 2) may = LLVMBuildOr(e->b, may, below_table(e, v[c->front[0]], v[c->front[1]]), "");
   return LLVMBuildAnd(e->b, may, valid, "");
 }
 
@@ -268,11 +330,23 @@ static void emit_filter_function(emitter *e) {
   e->limits = in_array(e, 2);
   for (int k = 0; k < e->code->nslots; k++)
     e->columns[k] = LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, columns, i64_of(e, (uint64_t)k)), "");
-  loop l = open_loop(e, 3);
-  LLVMValueRef next[3] = {l.carried[0], l.carried[1], l.carried[2]};
-  e->i = l.i;
-  emit_filter(e, n, &next[0], &next[1], &next[2]);
-  close_loop(e, &l, n, NST_VECTOR_LANES, next, 3);
+  e->permutes = e->avx512 && e->code->floating;
+  for (unsigned k = 0; k < 2 && e->permutes && e->code->nfront == 2; k++) {
+    LLVMValueRef place = at(e, e->f64, e->limits, i64_of(e, 2 + NST_VECTOR_BUCKETS + 8 * k));
+    e->octaves[k] = LLVMBuildLoad2(e->b, LLVMVectorType(e->f64, 8), place, "");
+    LLVMSetAlignment(e->octaves[k], 8);
+  }
+  LLVMValueRef zero = i64_of(e, 0), next[3] = {zero, zero, zero};
+  if (e->code->ntuples <= NST_VECTOR_LANES) { /* one vector: no loop, so nothing is carried over it in registers */
+    e->i = zero;
+    emit_filter(e, n, &next[0], &next[1], &next[2]);
+  } else {
+    loop l = open_loop(e, 3);
+    for (int k = 0; k < 3; k++) next[k] = l.carried[k];
+    e->i = l.i;
+    emit_filter(e, n, &next[0], &next[1], &next[2]);
+    close_loop(e, &l, n, NST_VECTOR_LANES, next, 3);
+  }
   add_to(e, tally, 0, next[1]);
   add_to(e, tally, 1, next[2]);
   LLVMBuildRet(e->b, next[0]);
@@ -304,8 +378,10 @@ static void emit_function(emitter *e, const nst_vector_code *code, const char *p
   else emit_accumulate_function(e);
 }
 
-LLVMModuleRef nst_llvm_emit_vectors(LLVMContextRef context, const nst_vector_code *codes, int n, const char *prefix) {
+LLVMModuleRef nst_llvm_emit_vectors(LLVMContextRef context, const nst_vector_code *codes, int n, const char *prefix,
+                                    const char *features) {
   emitter e = {.context = context,
+               .avx512 = features && strstr(features, "+avx512f") != NULL,
                .module = LLVMModuleCreateWithNameInContext("nestor", context),
                .b = LLVMCreateBuilderInContext(context),
                .i1 = LLVMInt1TypeInContext(context),

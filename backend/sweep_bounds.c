@@ -4,7 +4,7 @@
 #include <string.h>
 
 typedef struct { int form; double most; } condition;
-struct nst_sweep_bounds { condition *conditions; int nconditions; };
+struct nst_sweep_bounds { condition *conditions; int nconditions; const int64_t *divisors; };
 
 /* Conditions form (or max of forms) <= constant below op, joined by and. */
 static void collect(nst_sweep_bounds *b, const nst_sweep_program *p, int op) {
@@ -26,8 +26,9 @@ static void collect(nst_sweep_bounds *b, const nst_sweep_program *p, int op) {
     b->conditions[b->nconditions++] = (condition){(int)left->imm, most / (double)scale * (1 + 1e-12)};
 }
 
-nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_program *p) {
+nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_program *p, const int64_t *divisors) {
   nst_sweep_bounds *b = NST_NEW(arena, nst_sweep_bounds);
+  b->divisors = divisors;
   b->conditions = NST_NEW_ARRAY(arena, p->nops, condition);
   collect(b, p, p->valid);
   return b->nconditions ? b : NULL;
@@ -62,7 +63,7 @@ static double least_value(const nst_sweep_layout *l, const nst_sweep_nest *nest,
 
 bool nst_sweep_bounds_prune(const nst_sweep_bounds *b, const nst_sweep_layout *l, const nst_sweep_nest *nest, int level,
                             const void *coefficients, uint64_t stride) {
-  for (int c = 0; c < b->nconditions; c++)
-    if (least_value(l, nest, b->conditions[c].form, level, coefficients, stride) * (1 - 1e-12) > b->conditions[c].most) return true;
+  for (int c = 0; c < b->nconditions; c++) /* forms over a divisor: as much larger */
+    if (least_value(l, nest, b->conditions[c].form, level, coefficients, stride) * (1 - 1e-12) > b->conditions[c].most * (double)b->divisors[b->conditions[c].form]) return true;
   return false;
 }

@@ -10,6 +10,7 @@
  * The generated code only says which points may enter an answer; those are
  * computed again in whole numbers and offered to the result, which decides. */
 #include "backend/sweep_kernel.h"
+#include "backend/sweep_rank.h"
 #include "base/vec.h"
 #include "ir/plan.h"
 #include <math.h>
@@ -33,6 +34,8 @@ typedef struct {
   NST_VEC(nst_sweep_known_poly) polys;
   variant *variants;
   nst_sweep_layout layout;
+  int64_t *divisors;           /* of the forms */
+  int octave;                  /* of the largest value of the first pareto metric */
   uint64_t chunks, chunk;      /* units per variant; tuples of the outermost axis in each */
   uint64_t feasible;           /* points per variant */
   nst_jit_unit *unit;
@@ -161,8 +164,8 @@ static double poly_bound(const kernel_engine *k, const nst_sweep_poly *p) {
 }
 
 /* Bounds of every op; the largest of all. */
-static double program_bound(const kernel_engine *k, const double *forms) {
-  double bound[PROGRAM + 1], most = 0;
+static double program_bound(const kernel_engine *k, const double *forms, double *bound) {
+  double most = 0;
   for (int i = 0; i < k->program.nops; i++) {
     const nst_vop *o = &k->program.ops[i];
     double a = o->a >= 0 ? bound[o->a] : 0, b = o->b >= 0 ? bound[o->b] : 0, imm = fabs((double)o->imm), r = 1;
@@ -190,16 +193,61 @@ static double program_bound(const kernel_engine *k, const double *forms) {
   return most * (1 + 1e-9);
 }
 
+/* No number on the way to any metric of any point is larger. */
+static double largest_number(const kernel_engine *k, double *bound) {
+  double *forms = calloc((size_t)k->program.nforms + 1, sizeof *forms), most = 0;
+  if (!forms) nst_out_of_memory();
+  for (size_t i = 0; i < k->polys.len; i++) {
+    double b = poly_bound(k, &k->polys.items[i].poly);
+    if (b > forms[k->polys.items[i].form]) forms[k->polys.items[i].form] = b;
+    if (b > most) most = b;
+  }
+  double program = program_bound(k, forms, bound);
+  free(forms);
+  return program > most ? program : most;
+}
+
+static int longest_axis(const kernel_engine *k) {
+  int longest = -1;
+  for (int a = 0; a < k->tables.naxes; a++)
+    if (longest < 0 || k->axes.axes[a].ntuples >= k->axes.axes[longest].ntuples) longest = a;
+  return longest;
+}
+
+/* Doubles where every number stays below 2^52, and then with as few columns in the innermost loop as there can be. */
+static const char *choose_numbers(kernel_engine *k, bool *floating) {
+  double bound[PROGRAM + 1];
+  double most = largest_number(k, bound);
+  *floating = most < 0x1p52;
+  k->divisors = NST_NEW_ARRAY(k->arena, k->program.nforms + 1, int64_t);
+  for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1;
+  if (k->sweep->npareto) {
+    int exponent = 1;
+    (void)frexp(bound[k->program.metrics[k->sweep->nobjectives].op], &exponent);
+    k->octave = exponent - 1;
+  }
+  if (!*floating) return most < 0x1p62 ? NULL : "numbers past 62 bits";
+  int longest = longest_axis(k);
+  if (longest < 0) return NULL;
+  nst_sweep_known_poly *plain = NST_NEW_ARRAY(k->arena, k->polys.len, nst_sweep_known_poly);
+  memcpy(plain, k->polys.items, k->polys.len * sizeof *plain);
+  if (!nst_sweep_rank_reduce(k->arena, &k->tables, longest, k->polys.items, k->polys.len, k->program.nforms, k->divisors)) return NULL;
+  if (largest_number(k, bound) < 0x1p52) return NULL;
+  memcpy(k->polys.items, plain, k->polys.len * sizeof *plain); /* too large on the way */
+  for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1;
+  return NULL;
+}
+
 static bool compile(kernel_engine *k, nst_buffer *error) {
   const nst_sweep_layout *l = &k->layout;
   nst_vform forms[PROGRAM];
   int metrics[NST_SWEEP_MAX_METRICS];
-  for (int f = 0; f < l->nforms; f++) forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f]};
+  for (int f = 0; f < l->nforms; f++) forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f], k->divisors[f]};
   for (int i = 0; i < k->program.nmetrics; i++) metrics[i] = k->program.metrics[i].op;
   nst_vector_code codes[2] = {
     {.name = "accumulate", .floating = l->floating},
     {.name = "filter", .floating = l->floating, .filter = true, .checksum = k->options.checksum,
-     .stride = (int)l->dims[l->ndims - 2].padded, .forms = forms, .nforms = l->nforms, .nslots = l->nslots,
+     .ntuples = l->dims[l->ndims - 1].ntuples, .octave = k->octave, .stride = (int)l->dims[l->ndims - 2].padded, .forms = forms, .nforms = l->nforms, .nslots = l->nslots,
      .ops = k->program.ops, .nops = k->program.nops, .valid = k->program.valid,
      .metrics = metrics, .nmetrics = k->program.nmetrics,
      .best = k->sweep->nobjectives ? metrics[0] : -1, .largest = k->sweep->maximize,
@@ -211,19 +259,6 @@ static bool compile(kernel_engine *k, nst_buffer *error) {
   k->accumulate = functions[0];
   k->filter = functions[1];
   return status == NST_JIT_OK;
-}
-
-static const char *choose_numbers(kernel_engine *k, bool *floating) {
-  double *forms = calloc((size_t)k->program.nforms + 1, sizeof *forms);
-  if (!forms) nst_out_of_memory();
-  for (size_t i = 0; i < k->polys.len; i++) {
-    double b = poly_bound(k, &k->polys.items[i].poly);
-    if (b > forms[k->polys.items[i].form]) forms[k->polys.items[i].form] = b;
-  }
-  double most = program_bound(k, forms);
-  free(forms);
-  *floating = most < 0x1p53;
-  return most < 0x1p62 ? NULL : "numbers past 62 bits";
 }
 
 /* ---- points ---- */
@@ -287,7 +322,7 @@ static nst_sweep_worker *worker_new(const nst_sweep_engine *e) {
   w->tuple = zeros(n, sizeof *w->tuple);
   w->table = aligned((size_t)l->nslots * l->dims[n - 2].padded);
   w->slots = zeros((size_t)l->nslots, sizeof *w->slots);
-  w->limits = aligned(2 + NST_VECTOR_BUCKETS);
+  w->limits = aligned(2 + NST_VECTOR_BUCKETS + NST_VECTOR_OCTAVES);
   w->candidates = aligned(l->dims[n - 1].padded);
   w->values = zeros((size_t)l->nforms, sizeof *w->values);
   w->ops = zeros((size_t)k->program.nops, sizeof *w->ops);
@@ -352,13 +387,18 @@ static void lower_table(nst_sweep_worker *w, int64_t x, int64_t y) {
     if (get_double(w, w->limits, 2 + b) <= (double)y && get_whole(w, w->limits, 2 + b) <= y) break;
     set_whole(w, w->limits, 2 + b, y);
   }
+  for (int o = 0; o < NST_VECTOR_OCTAVES; o++) { /* the entry of each octave's first bucket */
+    int octave = w->k->octave - (NST_VECTOR_OCTAVES - 1) + o;
+    size_t from = o && octave >= 0 ? 1 + ((size_t)octave << NST_VECTOR_BUCKET_BITS) : 0;
+    ((uint64_t *)w->limits)[2 + NST_VECTOR_BUCKETS + (size_t)o] = ((const uint64_t *)w->limits)[2 + from];
+  }
 }
 
 static int64_t scaled(nst_rat r, int64_t den) { return (int64_t)(r.num * (den / (int64_t)r.den)); }
 
 static void no_limits(nst_sweep_worker *w) {
   set_limit(w, 0, !w->k->sweep->maximize);
-  for (size_t i = 1; i < 2 + NST_VECTOR_BUCKETS; i++) set_limit(w, i, true);
+  for (size_t i = 1; i < 2 + NST_VECTOR_BUCKETS + NST_VECTOR_OCTAVES; i++) set_limit(w, i, true);
 }
 
 /* Tightens the limits by what is known: points that a result holds, in this unit or in units done before. */
@@ -396,6 +436,7 @@ static bool make_point(nst_sweep_worker *w, uint64_t number, size_t t) {
     w->values[f] = 0;
     for (int s = l->first_slot[f]; s < l->first_slot[f + 1]; s++)
       w->values[f] += get_whole(w, w->table, (size_t)s * l->dims[n - 2].padded + w->tuple[n - 2]) * get_whole(w, w->slots[s], t);
+    w->values[f] /= k->divisors[f];
   }
   if (!nst_sweep_program_run(&k->program, w->values, w->ops)) return false;
   for (int i = 0; i < k->program.nmetrics; i++)
@@ -587,7 +628,7 @@ nst_sweep_engine *nst_sweep_kernel_new(const nst_ir_mapping *m, const nst_ir_swe
     return NULL;
   }
   nst_buffer_fini(&error);
-  if (options.prune && k->feasible) k->bounds = nst_sweep_bounds_new(arena, &k->program);
+  if (options.prune && k->feasible) k->bounds = nst_sweep_bounds_new(arena, &k->program, k->divisors);
   uint64_t units, space_points;
   if (__builtin_mul_overflow(k->axes.variants.count, k->chunks, &units)) units = UINT64_MAX;
   if (__builtin_mul_overflow(k->axes.variants.count, k->axes.points, &space_points)) space_points = UINT64_MAX;

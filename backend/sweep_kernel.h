@@ -11,7 +11,7 @@
 
 typedef struct nst_sweep_bounds nst_sweep_bounds;
 /* NULL: no condition of that kind. */
-nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_program *p);
+nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_program *p, const int64_t *divisors);
 /* coefficients: those of the level's entries (last level: of the slots) at [k * stride]. Can no point further in be valid? */
 bool nst_sweep_bounds_prune(const nst_sweep_bounds *b, const nst_sweep_layout *l, const nst_sweep_nest *nest, int level,
                             const void *coefficients, uint64_t stride);

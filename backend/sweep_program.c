@@ -37,13 +37,18 @@ static int add_op(builder *b, nst_vop_kind kind, int x, int y, int64_t imm) {
 
 /* ---- forms ---- */
 
+static int compare_atoms(const nst_atom *a, const nst_atom *b) {
+  int x[4] = {(int)a->kind, a->stmt, a->level, a->tensor}, y[4] = {(int)b->kind, b->stmt, b->level, b->tensor};
+  for (int i = 0; i < 4; i++)
+    if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
+  return 0;
+}
+
 static bool same_atoms(const nst_sweep_form *a, const nst_sweep_form *b) {
   if (a->natoms != b->natoms) return false;
   for (int i = 0; i < a->natoms; i++) {
     const nst_atom *x = &a->atoms[i], *y = &b->atoms[i];
-    if (x->kind != y->kind || x->stmt != y->stmt || x->level != y->level || x->tensor != y->tensor ||
-        nst_rat_cmp(x->weight, y->weight))
-      return false;
+    if (compare_atoms(x, y) || nst_rat_cmp(x->weight, y->weight)) return false;
   }
   return true;
 }
@@ -89,8 +94,15 @@ static typed make_form(builder *b, const atoms *as) {
   return (typed){op, den / g, false};
 }
 
+/* Atoms are kept sorted, so that forms of the same atoms are the same. */
 static void add_atom(builder *b, atoms *as, nst_atom_kind kind, int stmt, int level, int tensor, nst_rat weight) {
-  if (weight.num) *nst_vec_push(b->arena, as) = (nst_atom){kind, stmt, level, tensor, weight};
+  if (!weight.num) return;
+  if (b->axes->mapping->workload.nstmts == 1) stmt = 0;
+  nst_atom atom = {kind, stmt, level, tensor, weight};
+  (void)nst_vec_push(b->arena, as);
+  size_t i = as->len - 1;
+  for (; i > 0 && compare_atoms(&as->items[i - 1], &atom) > 0; i--) as->items[i] = as->items[i - 1];
+  as->items[i] = atom;
 }
 
 static nst_rat scaled_bits(builder *b, int tensor, nst_rat by) { /* bits/8 * by */

@@ -25,12 +25,13 @@ typedef enum {
 } nst_vop_kind;
 typedef struct { nst_vop_kind kind; int a, b; int64_t imm; } nst_vop;
 
-typedef struct { int first, n; } nst_vform; /* its slots */
+typedef struct { int first, n; int64_t divisor; } nst_vform; /* its slots; the sum over the divisor is whole */
 
 enum {
-  NST_VECTOR_LANES = 16,
+  NST_VECTOR_LANES = 32,
   NST_VECTOR_BUCKET_BITS = 5,  /* of the fraction of a double, in the number of a bucket */
-  NST_VECTOR_BUCKETS = 64 << NST_VECTOR_BUCKET_BITS
+  NST_VECTOR_BUCKETS = 64 << NST_VECTOR_BUCKET_BITS,
+  NST_VECTOR_OCTAVES = 16
 };
 
 /* Accumulate: in[0]: coefficients, one a term; in[1]: pointers to the terms' columns; in[2]: pointers to their rows; in[3]:
@@ -43,6 +44,8 @@ typedef struct {
   const char *name;
   bool floating, filter, checksum;
   /* filter */
+  uint64_t ntuples;             /* what n will be */
+  int octave;                   /* of the largest value of front[0]: its binary exponent */
   int stride;
   const nst_vform *forms; int nforms; int nslots;
   const nst_vop *ops; int nops;
@@ -53,7 +56,9 @@ typedef struct {
   int front[2]; int nfront;     /* ops of a front: 1: at most limit[1]; 2: below the table; 3: all valid points */
 } nst_vector_code;
 /* limits: limit[0], limit[1], then NST_VECTOR_BUCKETS numbers: a point whose first front metric falls into bucket b is a
- * candidate only if its second is below entry b. Bucket of x: bucket 0 for x < 1, else
+ * candidate only if its second is below entry b; entries never grow with b. Then NST_VECTOR_OCTAVES numbers, the entries of
+ * the first buckets of the octaves up to `octave` (lower values: of the first of all, so no bound for them but the first
+ * entry's): a quick look before the buckets. Bucket of x: bucket 0 for x < 1, else
  * 1 + 32 * exponent + leading five bits of the fraction, as of a double. */
 typedef uint64_t nst_vector_function(const void *const *in, uint64_t n, void *out);
 
