@@ -4,6 +4,7 @@
  * statement reads its inputs once and writes its output once. */
 #include "driver/explain.h"
 #include "driver/table.h"
+#include "ir/footprint.h"
 
 static bool below(const nst_ir_mapping *m, int stmt, const nst_ir_node *node) {
   for (int i = 0; i < m->paths[stmt].nnodes; i++)
@@ -119,37 +120,6 @@ static void peaks(nst_explain *x) {
 
 /* ---- what fusion saves ---- */
 
-/* Elements of a tensor as one statement sees it whole; 0: its ranks are no plain product. */
-static int64_t elements(const nst_explain *x, int stmt, int tensor) {
-  const nst_nest_stmt *s = &x->nest->stmts[stmt];
-  const nst_nest_access *access = s->out.tensor == tensor ? &s->out : NULL;
-  for (int i = 0; i < s->nin; i++)
-    if (s->in[i].tensor == tensor) access = access ? NULL : &s->in[i];
-  if (!access) return 0;
-  int64_t n = 1;
-  for (int r = 0; r < access->nranks; r++) {
-    if (access->ranks[r].nterms > 1) return 0;
-    int64_t size = access->ranks[r].nterms ? x->nest->extent[access->ranks[r].ir[0].dim] : 1;
-    if (access->ranks[r].size >= 0 && access->ranks[r].size < size) size = access->ranks[r].size;
-    if (__builtin_mul_overflow(n, size, &n)) return 0;
-  }
-  return n;
-}
-
-/* Bytes that statements mapped one by one move off chip at least; false: not known. */
-static bool unfused(const nst_explain *x, int tensor, nst_rat *out) {
-  *out = nst_rat_int(0);
-  for (int s = 0; s < x->m->workload.nstmts; s++) {
-    const nst_ir_stmt *stmt = &x->m->workload.stmts[s];
-    if (stmt->out.tensor != tensor && !reads(stmt, tensor)) continue;
-    const int64_t n = elements(x, s, tensor);
-    nst_rat bytes;
-    if (!n || !nst_rat_make(&bytes, (nst_i128)n * x->nest->bits[tensor], 8) || !nst_rat_add(out, *out, bytes))
-      return false;
-  }
-  return true;
-}
-
 static void savings(nst_explain *x) {
   static const char *const roles[] = {"input", "output", "intermediate"};
   nst_table t;
@@ -165,9 +135,10 @@ static void savings(nst_explain *x) {
     nst_buffer *cell = nst_table_cell(&t);
     if (nst_metrics_traffic(&here, x->nest, x->counts, x->m->outermost, i)) nst_number_grouped(cell, nst_round_up(here));
     cell = nst_table_cell(&t);
-    if (unfused(x, i, &alone)) nst_number_grouped(cell, nst_round_up(alone));
+    const bool counted = nst_footprint_unfused(&alone, x->nest, i);
+    if (counted) nst_number_grouped(cell, nst_round_up(alone));
     else nst_buffer_putc(cell, '-');
-    known = known && unfused(x, i, &alone) && nst_rat_add(&sum, sum, alone);
+    known = known && counted && nst_rat_add(&sum, sum, alone);
   }
   nst_table_text(&t, "all");
   nst_table_text(&t, "");

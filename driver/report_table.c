@@ -3,6 +3,7 @@
  * heading or beside it; "-" stands where a figure cannot exist. */
 #include "driver/report.h"
 #include "driver/table.h"
+#include "ir/footprint.h"
 
 #include <math.h>
 
@@ -162,12 +163,42 @@ static void cycles(nst_buffer *out, const nestor_eval *e) {
   }
 }
 
+/* A cascade in which an intermediate stays on the chip. */
+static bool is_fused(const nst_ir_mapping *m) {
+  for (int i = 0; i < m->workload.ntensors; i++)
+    if (m->workload.tensors[i].role == NST_ROLE_INTERMEDIATE && !nst_is_kept(m, m->outermost, i)) return true;
+  return false;
+}
+
+/* Against the statements mapped one by one, each as good as can be: their inputs read once, their outputs written once. */
+static void fusion(nst_table *t, const nestor_eval *e) {
+  nst_rat unfused = nst_rat_int(0), saved;
+  for (int i = 0; i < e->ir->workload.ntensors; i++) {
+    nst_rat part;
+    if (!nst_footprint_unfused(&part, e->nest, i) || !nst_rat_add(&unfused, unfused, part)) return;
+  }
+  if (!nst_rat_sub(&saved, unfused, e->metrics.offchip)) return;
+  nst_buffer *out = label(t, "saved by fusion");
+  if (saved.num > 0) {
+    nst_buffer_puts(out, "at least ");
+    nst_number_grouped(out, nst_round_up(saved));
+    nst_buffer_puts(out, " of the ");
+  } else nst_buffer_puts(out, "perhaps nothing of the ");
+  nst_number_grouped(out, nst_round_up(unfused));
+  nst_buffer_puts(out, " bytes that move off chip unfused");
+  if (saved.num <= 0) return;
+  nst_buffer_puts(out, " (");
+  nst_number_decimal(out, 100 * nst_rat_to_double(saved) / nst_rat_to_double(unfused), 1);
+  nst_buffer_puts(out, " %)");
+}
+
 static void summary(nst_buffer *out, const nestor_eval *e, bool color) {
   const nst_metrics *m = &e->metrics;
   nst_table t;
   nst_table_init(&t, 2, 2, 0, color);
   fits(label(&t, "fits"), e, color);
   bytes(label(&t, "off-chip traffic"), nst_round_up(m->offchip));
+  if (is_fused(e->ir)) fusion(&t, e);
   requirement(label(&t, "buffer requirement"), e);
   nst_buffer *ops = label(&t, "operations");
   nst_number_grouped(ops, m->ops);
