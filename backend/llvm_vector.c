@@ -231,30 +231,46 @@ static LLVMValueRef candidates(emitter *e, LLVMValueRef *v, LLVMValueRef valid) 
   return LLVMBuildAnd(e->b, may, valid, "");
 }
 
+/* What the caller wants to know of candidates without computing it again. */
+static void store_values(emitter *e, LLVMValueRef *v) {
+  const nst_vector_code *c = e->code;
+  const int ops[] = {c->best, c->nfront > 0 && c->nfront < 3 ? c->front[0] : -1, c->nfront == 2 ? c->front[1] : -1};
+  for (int k = 0; k < 3; k++) {
+    if (ops[k] < 0) continue;
+    LLVMValueRef row = i64_of(e, nst_vector_padded(c->ntuples) * (uint64_t)(k + 1));
+    LLVMValueRef place = at(e, e->number, LLVMGetParam(e->function, 2), LLVMBuildAdd(e->b, row, e->i, ""));
+    LLVMSetAlignment(LLVMBuildStore(e->b, v[ops[k]], place), 64);
+  }
+}
+
 /* Appends i + k for each set bit k of mask; returns the new count. The builder ends behind the list. */
-static LLVMValueRef list_bits(emitter *e, LLVMValueRef mask, LLVMValueRef count) {
-  LLVMValueRef bits = LLVMBuildZExt(e->b, LLVMBuildBitCast(e->b, mask, e->mask, ""), e->i64, "");
+static LLVMValueRef list_bits(emitter *e, LLVMValueRef mask, LLVMValueRef count, LLVMValueRef *v) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
-  LLVMBasicBlockRef head = LLVMAppendBasicBlockInContext(e->context, e->function, "list");
-  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->context, e->function, "put");
+  LLVMBasicBlockRef some = LLVMAppendBasicBlockInContext(e->context, e->function, "some");
+  LLVMBasicBlockRef put = LLVMAppendBasicBlockInContext(e->context, e->function, "put");
   LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->context, e->function, "listed");
-  LLVMBuildBr(e->b, head);
-  LLVMPositionBuilderAtEnd(e->b, head);
+  LLVMBuildCondBr(e->b, any(e, mask), some, done);
+  LLVMPositionBuilderAtEnd(e->b, some);
+  store_values(e, v);
+  LLVMValueRef bits = LLVMBuildZExt(e->b, LLVMBuildBitCast(e->b, mask, e->mask, ""), e->i64, "");
+  LLVMBuildBr(e->b, put);
+  LLVMPositionBuilderAtEnd(e->b, put);
   LLVMValueRef left = LLVMBuildPhi(e->b, e->i64, ""), n = LLVMBuildPhi(e->b, e->i64, "");
-  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, left, i64_of(e, 0), ""), done, body);
-  LLVMPositionBuilderAtEnd(e->b, body);
   LLVMValueRef args[] = {left, LLVMConstInt(e->i1, 1, 0)};
   LLVMValueRef k = intrinsic(e, "llvm.cttz", &e->i64, 1, args, 2);
   LLVMBuildStore(e->b, LLVMBuildAdd(e->b, e->i, k, ""), at(e, e->i64, LLVMGetParam(e->function, 2), n));
   LLVMValueRef rest = LLVMBuildAnd(e->b, left, LLVMBuildSub(e->b, left, i64_of(e, 1), ""), "");
   LLVMValueRef more = LLVMBuildAdd(e->b, n, i64_of(e, 1), "");
-  LLVMBuildBr(e->b, head);
+  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, rest, i64_of(e, 0), ""), done, put);
   LLVMValueRef lefts[] = {bits, rest}, counts[] = {count, more};
-  LLVMBasicBlockRef from[] = {before, body};
+  LLVMBasicBlockRef from[] = {some, put};
   LLVMAddIncoming(left, lefts, from, 2);
   LLVMAddIncoming(n, counts, from, 2);
   LLVMPositionBuilderAtEnd(e->b, done);
-  return n;
+  LLVMValueRef result = LLVMBuildPhi(e->b, e->i64, ""), results[] = {count, more};
+  LLVMBasicBlockRef origin[] = {before, put};
+  LLVMAddIncoming(result, results, origin, 2);
+  return result;
 }
 
 static void emit_filter(emitter *e, LLVMValueRef n, LLVMValueRef *count, LLVMValueRef *valid_sum, LLVMValueRef *metric_sum) {
@@ -272,7 +288,7 @@ static void emit_filter(emitter *e, LLVMValueRef n, LLVMValueRef *count, LLVMVal
   LLVMValueRef valid = LLVMBuildAnd(e->b, v[c->valid], inside, "");
   *valid_sum = LLVMBuildAdd(e->b, *valid_sum, count_bits(e, valid), "");
   if (c->checksum) *metric_sum = LLVMBuildAdd(e->b, *metric_sum, sum_of_metrics(e, v, inside), "");
-  *count = list_bits(e, candidates(e, v, valid), *count);
+  *count = list_bits(e, candidates(e, v, valid), *count, v);
 }
 
 static void add_to(emitter *e, LLVMValueRef base, int k, LLVMValueRef v) {

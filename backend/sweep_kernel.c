@@ -11,6 +11,7 @@
  * computed again in whole numbers and offered to the result, which decides. */
 #include "backend/sweep_kernel.h"
 #include "backend/sweep_rank.h"
+#include "backend/sweep_stairs.h"
 #include "base/vec.h"
 #include "ir/plan.h"
 #include <math.h>
@@ -273,7 +274,8 @@ struct nst_sweep_worker {
   const void **columns, **rows; /* of the terms that make the table */
   const void **slots;           /* columns of the slots */
   void *limits;                 /* of the filter */
-  int64_t *candidates;
+  int64_t *candidates;          /* indices, then the rows of values that the filter found (backend/vector.h) */
+  nst_stairs *stairs;           /* fronts of two metrics */
   int64_t tally[2];
   int64_t *values, *ops;        /* of the forms and of the program */
   nst_sweep_point point;
@@ -323,7 +325,8 @@ static nst_sweep_worker *worker_new(const nst_sweep_engine *e) {
   w->table = aligned((size_t)l->nslots * l->dims[n - 2].padded);
   w->slots = zeros((size_t)l->nslots, sizeof *w->slots);
   w->limits = aligned(2 + NST_VECTOR_BUCKETS + NST_VECTOR_OCTAVES);
-  w->candidates = aligned(l->dims[n - 1].padded);
+  w->candidates = aligned(4 * l->dims[n - 1].padded);
+  w->stairs = nst_stairs_new((int)npoints);
   w->values = zeros((size_t)l->nforms, sizeof *w->values);
   w->ops = zeros((size_t)k->program.nops, sizeof *w->ops);
   w->point = (nst_sweep_point){0, zeros(npoints, sizeof(int64_t)), zeros(npoints, sizeof(uint64_t)),
@@ -339,6 +342,7 @@ static void worker_free(nst_sweep_worker *w) {
   void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->slots, w->limits, w->candidates,
                  w->values, w->ops, w->point.params, w->point.places, w->point.metrics};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+  nst_stairs_free(w->stairs);
   nst_sweep_result_free(w->unit);
   free(w);
 }
@@ -383,11 +387,13 @@ static size_t bucket_of(double x) {
 /* A valid point (x, y): what comes behind the bucket of x (integers: behind the next one, since x was rounded to a
  * double) and has no smaller y is not on the front. */
 static void lower_table(nst_sweep_worker *w, int64_t x, int64_t y) {
+  bool lower = false;
   for (size_t b = bucket_of((double)x) + (w->k->layout.floating ? 1 : 2); b < NST_VECTOR_BUCKETS; b++) {
     if (get_double(w, w->limits, 2 + b) <= (double)y && get_whole(w, w->limits, 2 + b) <= y) break;
     set_whole(w, w->limits, 2 + b, y);
+    lower = true;
   }
-  for (int o = 0; o < NST_VECTOR_OCTAVES; o++) { /* the entry of each octave's first bucket */
+  for (int o = 0; lower && o < NST_VECTOR_OCTAVES; o++) { /* the entry of each octave's first bucket */
     int octave = w->k->octave - (NST_VECTOR_OCTAVES - 1) + o;
     size_t from = o && octave >= 0 ? 1 + ((size_t)octave << NST_VECTOR_BUCKET_BITS) : 0;
     ((uint64_t *)w->limits)[2 + NST_VECTOR_BUCKETS + (size_t)o] = ((const uint64_t *)w->limits)[2 + from];
@@ -421,28 +427,20 @@ static void lower_by_front(nst_sweep_worker *w, const nst_sweep_result *known) {
   const int first = w->k->sweep->nobjectives;
   const nst_sweep_program *p = &w->k->program;
   for (size_t i = 0; w->k->sweep->npareto == 2 && i < nst_sweep_result_nfront(known); i++) {
-    const nst_rat *m = nst_sweep_result_front(known, i)->metrics + first;
-    lower_table(w, scaled(m[0], p->metrics[first].den), scaled(m[1], p->metrics[first + 1].den));
+    const nst_sweep_point *f = nst_sweep_result_front(known, i);
+    int64_t x = scaled(f->metrics[first], p->metrics[first].den), y = scaled(f->metrics[first + 1], p->metrics[first + 1].den);
+    lower_table(w, x, y);
+    nst_stairs_add(w->stairs, x, y, f->places, f->variant);
   }
 }
 
-/* The point at tuple t of the innermost axis, exactly. */
-static bool make_point(nst_sweep_worker *w, uint64_t number, size_t t) {
+/* Which point stands at tuple t of the innermost axis. */
+static void name_point(nst_sweep_worker *w, uint64_t number, size_t t) {
   const kernel_engine *k = w->k;
   const nst_sweep_layout *l = &k->layout;
-  int n = l->ndims;
-  w->tuple[n - 1] = t;
-  for (int f = 0; f < l->nforms; f++) {
-    w->values[f] = 0;
-    for (int s = l->first_slot[f]; s < l->first_slot[f + 1]; s++)
-      w->values[f] += get_whole(w, w->table, (size_t)s * l->dims[n - 2].padded + w->tuple[n - 2]) * get_whole(w, w->slots[s], t);
-    w->values[f] /= k->divisors[f];
-  }
-  if (!nst_sweep_program_run(&k->program, w->values, w->ops)) return false;
-  for (int i = 0; i < k->program.nmetrics; i++)
-    if (!nst_rat_make(&w->point.metrics[i], w->ops[k->program.metrics[i].op], k->program.metrics[i].den)) return false;
+  w->tuple[l->ndims - 1] = t;
   w->point.variant = number;
-  for (int d = 0; d < n; d++) {
+  for (int d = 0; d < l->ndims; d++) {
     if (l->dims[d].axis < 0) continue;
     const nst_sweep_axis *x = &k->axes.axes[l->dims[d].axis];
     size_t row = x->which[w->tuple[d]] * (size_t)x->all.nparams;
@@ -451,7 +449,36 @@ static bool make_point(nst_sweep_worker *w, uint64_t number, size_t t) {
       w->point.places[x->all.which[p]] = x->all.places[row + (size_t)p];
     }
   }
+}
+
+/* Its metrics, exactly. */
+static bool measure_point(nst_sweep_worker *w) {
+  const kernel_engine *k = w->k;
+  const nst_sweep_layout *l = &k->layout;
+  size_t outer = w->tuple[l->ndims - 2], t = w->tuple[l->ndims - 1];
+  for (int f = 0; f < l->nforms; f++) {
+    w->values[f] = 0;
+    for (int s = l->first_slot[f]; s < l->first_slot[f + 1]; s++)
+      w->values[f] += get_whole(w, w->table, (size_t)s * l->dims[l->ndims - 2].padded + outer) * get_whole(w, w->slots[s], t);
+    w->values[f] /= k->divisors[f];
+  }
+  if (!nst_sweep_program_run(&k->program, w->values, w->ops)) return false;
+  for (int i = 0; i < k->program.nmetrics; i++)
+    if (!nst_rat_make(&w->point.metrics[i], w->ops[k->program.metrics[i].op], k->program.metrics[i].den)) return false;
   return true;
+}
+
+/* Could the named candidate enter an answer? Cheaper than to measure and offer it. */
+static bool may_enter(nst_sweep_worker *w, size_t t) {
+  const nst_ir_sweep *s = w->k->sweep;
+  size_t row = w->k->layout.dims[w->k->layout.ndims - 1].padded;
+  if (w->k->options.each || s->npareto == 1 || s->npareto > 2) return true;
+  if (s->nobjectives) {
+    double v = get_double(w, w->candidates, row + t), limit = get_double(w, w->limits, 0);
+    if (s->maximize ? v >= limit : v <= limit) return true;
+  }
+  return s->npareto == 2 && nst_stairs_enters(w->stairs, get_whole(w, w->candidates, 2 * row + t), get_whole(w, w->candidates, 3 * row + t),
+                                              w->point.places, w->point.variant);
 }
 
 typedef struct {
@@ -468,17 +495,24 @@ static bool run_points(nst_sweep_worker *w, const job *j) {
   const void *in[] = {(const char *)w->table + 8 * w->tuple[n - 2], w->slots, w->limits, w->tally};
   uint64_t ntuples = k->layout.dims[n - 1].ntuples, found = k->filter(in, ntuples, w->candidates);
   nst_sweep_result_tally(j->into)->evaluated += ntuples;
+  bool entered = false;
   for (uint64_t c = 0; c < found; c++) {
-    if (!make_point(w, j->variant, (size_t)w->candidates[c])) {
+    name_point(w, j->variant, (size_t)w->candidates[c]);
+    if (!may_enter(w, (size_t)w->candidates[c])) continue;
+    entered = true;
+    if (!measure_point(w)) {
       w->error = "a metric of a point passes 63 bits";
       return false;
     }
     if (j->each) j->each(j->context, &w->point);
     nst_sweep_result_offer(j->into, &w->point);
     const int front = k->sweep->nobjectives;
-    if (k->sweep->npareto == 2) lower_table(w, w->ops[k->program.metrics[front].op], w->ops[k->program.metrics[front + 1].op]);
+    if (k->sweep->npareto != 2) continue;
+    int64_t x = w->ops[k->program.metrics[front].op], y = w->ops[k->program.metrics[front + 1].op];
+    lower_table(w, x, y);
+    nst_stairs_add(w->stairs, x, y, w->point.places, w->point.variant);
   }
-  if (found) tighten(w, j->into);
+  if (entered) tighten(w, j->into);
   return true;
 }
 
@@ -551,6 +585,7 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
   w->tally[0] = w->tally[1] = 0;
   nst_sweep_result_clear(w->unit);
   no_limits(w);
+  nst_stairs_clear(w->stairs);
   tighten(w, into);
   lower_by_front(w, into);
   load_variant(w, v);

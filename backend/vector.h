@@ -29,7 +29,7 @@ typedef struct { int first, n; int64_t divisor; } nst_vform; /* its slots; the s
 
 enum {
   NST_VECTOR_LANES = 32,
-  NST_VECTOR_BUCKET_BITS = 5,  /* of the fraction of a double, in the number of a bucket */
+  NST_VECTOR_BUCKET_BITS = 7,  /* of the fraction of a double, in the number of a bucket */
   NST_VECTOR_BUCKETS = 64 << NST_VECTOR_BUCKET_BITS,
   NST_VECTOR_OCTAVES = 16
 };
@@ -38,7 +38,8 @@ enum {
  * the number of terms (uint64_t). n: tuples, rounded up to whole vectors.
  * Filter: in[0]: the slots' coefficients, number k at [k * stride]; in[1]: pointers to the slots' columns; in[2]: limits
  * (below); in[3]: int64_t tally[2], to which the number of valid points and, with checksum, the sum of all metrics modulo
- * 2^64 are added. The candidates' indices (int64_t) go to out, their number is returned. Tuples past n in the last vector
+ * 2^64 are added. The candidates' indices (int64_t) go to out, their number is returned; of a vector with candidates the
+ * values of best, front[0] and front[1] go to rows 1 to 3 of out, each as long as n padded. Tuples past n in the last vector
  * are ignored. Columns and rows are padded to whole vectors and aligned to 64 bytes. */
 typedef struct {
   const char *name;
@@ -59,7 +60,7 @@ typedef struct {
  * candidate only if its second is below entry b; entries never grow with b. Then NST_VECTOR_OCTAVES numbers, the entries of
  * the first buckets of the octaves up to `octave` (lower values: of the first of all, so no bound for them but the first
  * entry's): a quick look before the buckets. Bucket of x: bucket 0 for x < 1, else
- * 1 + 32 * exponent + leading five bits of the fraction, as of a double. */
+ * 1 + 128 * exponent + leading seven bits of the fraction, as of a double. */
 typedef uint64_t nst_vector_function(const void *const *in, uint64_t n, void *out);
 
 static inline uint64_t nst_vector_padded(uint64_t n) { return (n + NST_VECTOR_LANES - 1) / NST_VECTOR_LANES * NST_VECTOR_LANES; }
