@@ -24,6 +24,7 @@ typedef struct {
   const void *item;
   uint32_t begin, end;
   nst_span block; /* source 0 without */
+  bool empty;     /* nothing in the block: it is written { } */
   int run;        /* items of one run are aligned; 0 never */
   uint32_t left;  /* columns before its `=` or `{`; 0 if it has none to align */
 } entry;
@@ -39,11 +40,6 @@ static bool one_line(const nst_walk *w, nst_span from, nst_span block) {
          !memchr(text + block.begin, '\r', block.end - block.begin);
 }
 
-static bool stands_flat(const nst_walk *w, const entry *e) {
-  nst_span whole = {w->f.file->source, e->begin, e->end};
-  return !nst_fmt_has_comment(&w->f, e->begin, e->end) && (!e->block.source || one_line(w, whole, e->block));
-}
-
 /* The columns of an item on one line. */
 static uint32_t natural(nst_walk *w, print_item *print, const entry *e) {
   bool flat = w->flat;
@@ -54,6 +50,13 @@ static uint32_t natural(nst_walk *w, print_item *print, const entry *e) {
   w->flat = flat;
   w->f.atoms.len = 0;
   return n;
+}
+
+/* Will the item have one line? Then it may be aligned with its neighbours. */
+static bool stands_flat(nst_walk *w, print_item *print, const entry *e) {
+  nst_span whole = {w->f.file->source, e->begin, e->end};
+  if (nst_fmt_has_comment(&w->f, e->begin, e->end)) return false;
+  return !e->block.source || e->empty || (one_line(w, whole, e->block) && natural(w, print, e) <= NST_FMT_WIDTH);
 }
 
 /* Prints items first .. last - 1, which form a run on neighbouring lines. */
@@ -87,9 +90,9 @@ static void items(nst_walk *w, print_item *print, const entries *list) {
   }
   for (size_t i = 0, end; i < list->len; i = end) {
     end = i + 1;
-    if (list->items[i].run && stands_flat(w, &list->items[i])) {
-      while (end < list->len && list->items[end].run == list->items[i].run && stands_flat(w, &list->items[end]) &&
-             !nst_fmt_blank_before(&w->f, list->items[end].begin) &&
+    if (list->items[i].run && stands_flat(w, print, &list->items[i])) {
+      while (end < list->len && list->items[end].run == list->items[i].run &&
+             stands_flat(w, print, &list->items[end]) && !nst_fmt_blank_before(&w->f, list->items[end].begin) &&
              !nst_fmt_has_own_comment(&w->f, list->items[end - 1].end, list->items[end].begin))
         end++;
     }
@@ -414,6 +417,7 @@ static void decl(nst_walk *w, const nst_ast_decl *d) {
     for (const nst_ast_hitem *item = d->hardware; item; item = item->next) {
       entry *e = push(w, &list, item, item->span);
       e->block = item->block;
+      e->empty = !item->attrs;
       e->run = item->kind == NST_HITEM_ATTR ? 1 : 2;
       if (item->kind == NST_HITEM_ATTR)
         e->left = length(item->id);

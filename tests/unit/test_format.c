@@ -92,6 +92,24 @@ static void test_hardware(void **state) {
                 "  array  P[x = 2]\n}\n");
 }
 
+/* What the first formatting breaks must not count as one line when runs are aligned. */
+static void test_runs(void **state) {
+  (void)state;
+  static const char *const blocks[] = {
+    "memory A { capacity = 1 B }\nmemory LONG {\n}\nmemory BB { capacity = 2 B }\n",
+    "memory A { capacity = 1 B }\nmemory LONG { holds = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb,"
+    " ccccccccccccccccccccccccccccccc }\nmemory BB { capacity = 2 B }\narray P[x = 2]\n",
+    "memory A { capacity = 1 B }\nmemory LONG { holds = aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb }\n"
+    "memory MUCH_LONGER { capacity = 2 B }\narray P[x = 2]\n",
+    "memory A { capacity = 1 B                                                                              }\narray P[x = 2]\n",
+  };
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+    char text[1024];
+    int n = snprintf(text, sizeof text, "hardware h {\n%s}\n", blocks[i]);
+    assert_true(round_trips(text, (size_t)n, "a run of levels"));
+  }
+}
+
 static void test_mapping(void **state) {
   (void)state;
   assert_format("mapping x(t=4) of w . g(1,K=2) on h {let a=1 let long=2\nkeep? A,B in GLB keep all in L\nfor m by t{par n on PE.x by 2}\n"
@@ -208,7 +226,7 @@ static void test_scattered(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_layout),  cmocka_unit_test(test_workload),     cmocka_unit_test(test_hardware), cmocka_unit_test(test_mapping),
+    cmocka_unit_test(test_layout),  cmocka_unit_test(test_workload),     cmocka_unit_test(test_hardware), cmocka_unit_test(test_runs), cmocka_unit_test(test_mapping),
     cmocka_unit_test(test_other_blocks), cmocka_unit_test(test_comments), cmocka_unit_test(test_width),   cmocka_unit_test(test_cases),
     cmocka_unit_test(test_scattered),
   };
