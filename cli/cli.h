@@ -5,14 +5,15 @@
  * All output goes through cli_output, so that a full disk, a closed pipe or a
  * read-only directory is noticed once and in one way; all messages go through
  * cli_say and cli_diagnostics. Exit codes: 0 good, 1 the program is wrong,
- * 2 wrong usage, 3 a file could not be read or written. */
+ * 2 wrong usage, 3 a file could not be read or written, 4 a sweep was stopped. */
 #ifndef NST_CLI_CLI_H
 #define NST_CLI_CLI_H
 #include <nestor/nestor.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { CLI_GOOD = 0, CLI_PROGRAM = 1, CLI_WRONG_USAGE = 2, CLI_IO = 3 };
+enum { CLI_GOOD = 0, CLI_PROGRAM = 1, CLI_WRONG_USAGE = 2, CLI_IO = 3, CLI_STOPPED = 4 };
 
 typedef enum { CLI_COLOR_AUTO, CLI_COLOR_ALWAYS, CLI_COLOR_NEVER } cli_color;
 
@@ -23,7 +24,7 @@ typedef enum {
 #undef CLI_OPTION
   CLI_O_COUNT
 } cli_option;
-#define CLI_BIT(id) (1u << CLI_O_##id)
+#define CLI_BIT(id) (UINT64_C(1) << CLI_O_##id)
 
 typedef struct cli_command cli_command;
 
@@ -32,7 +33,7 @@ typedef struct {
   const cli_command *command;
   const char **files;
   size_t nfiles;
-  const char **mappings;
+  const char **mappings; /* --mapping; of sweep: --sweep */
   size_t nmappings;
   const char **sets; /* "name=value" */
   size_t nsets;
@@ -42,6 +43,9 @@ typedef struct {
   nestor_engine engine;
   cli_color color;
   bool json_diagnostics, check, write, quiet, require_fit, help;
+  nestor_sweep_options sweep;
+  const char *checkpoint, *all, *best, *plot; /* files of a sweep, or NULL */
+  bool dry_run, resume, timing, progress, sharded;
 } cli_args;
 
 struct cli_command {
@@ -49,7 +53,7 @@ struct cli_command {
   const char *usage;    /* what follows the name */
   const char *summary;  /* one line */
   const char *help;     /* the rest of --help */
-  unsigned options;     /* CLI_BIT(..) | ... */
+  uint64_t options;     /* CLI_BIT(..) | ... */
   bool needs_files;
   int (*run)(const cli_args *args);
 };
@@ -64,6 +68,8 @@ int cli_simulate(const cli_args *args);
 int cli_test(const cli_args *args);
 int cli_explain(const cli_args *args);
 int cli_emit(const cli_args *args);
+int cli_sweep(const cli_args *args);
+int cli_merge(const cli_args *args);
 int cli_version(const cli_args *args);
 int cli_help(const cli_args *args);
 
@@ -86,6 +92,9 @@ void cli_guard_descriptors(void);
 /* To args->output (atomically) or standard output. The exit code: CLI_GOOD or CLI_IO (said). */
 int cli_output(const cli_args *args, const nestor_buffer *text);
 int cli_write_file(const char *path, const char *bytes, size_t size); /* atomically, by rename */
+bool cli_write_all(int fd, const char *bytes, size_t size); /* false: errno */
+/* Whether a file of that name exists. */
+bool cli_exists(const char *path);
 
 /* messages.c */
 void cli_use_color(cli_color color);
@@ -99,4 +108,20 @@ int cli_worse(int a, int b);
 /* evaluate.c: what eval, simulate and explain do with every mapping of every file. */
 typedef int cli_each_mapping(void *context, nestor_eval *eval, nestor_status status);
 int cli_evaluate(const cli_args *args, nestor_engine engine, cli_each_mapping *each, void *context);
+
+/* progress.c: how far a sweep is, on standard error: a bar on a terminal, else lines. */
+typedef struct { bool bar, lines, shown; double last, every; } cli_progress;
+void cli_progress_init(cli_progress *p, const cli_args *args);
+void cli_progress_show(void *progress, const nestor_sweep_progress *now); /* a nestor_sweep_watcher */
+int cli_progress_every_ms(const cli_progress *p);
+
+/* rows.c: the list of every valid point as a file. */
+typedef struct cli_rows cli_rows;
+cli_rows *cli_rows_new(const char *path, nestor_sweep *sweep, int *code); /* NULL: said, *code set; begins the list */
+int cli_rows_end(cli_rows *rows, nestor_sweep *sweep, bool keep);         /* closes and puts it in its place; frees */
+
+/* sweep.c: what sweep and merge write after a search: --emit; and --plot, of all sweeps together. */
+int cli_emit_best(const cli_args *args, nestor_sweep *sweep, const char *program);
+void cli_plot_add(const cli_args *args, nestor_plot *plot, nestor_sweep *sweep);
+int cli_plot_write(const cli_args *args, const nestor_plot *plot);
 #endif

@@ -12,7 +12,7 @@
 
 static const char exit_codes[] =
   "Exit codes: 0 good, 1 the program is wrong, 2 wrong usage, 3 a file could not\n"
-  "be read or written.\n";
+  "be read or written, 4 a sweep was stopped.\n";
 
 static const char eval_help[] =
   "Evaluates every mapping of the files, or those named, and prints per memory\n"
@@ -59,6 +59,27 @@ static const char emit_help[] =
   "code of the kernels).\n\n"
   "  nestor emit ir gemm.nest        nestor emit --emit=ir gemm.nest\n";
 
+static const char sweep_help[] =
+  "Searches the mapping space of every sweep block, exactly, and prints the best\n"
+  "points and the Pareto front, each also as a mapping that can be pasted into a\n"
+  "file. The answer is proven when the whole space was searched, which it is unless\n"
+  "--limit, --sample, --shard or Ctrl-C say otherwise; ties go to the first in the\n"
+  "order of the parameters.\n\n"
+  "  evaluated   points whose metrics were computed\n"
+  "  pruned      points proven not to enter any answer\n"
+  "  duplicates  orders or keeps that give the same expressions as earlier ones\n"
+  "  dropped     tiles that are no positive integers, pars that do not fit\n"
+  "  valid       points that satisfy every `where`\n\n"
+  "Ctrl-C ends the search; what was found is printed, and --checkpoint FILE --resume\n"
+  "goes on from there to the same answer.\n\n"
+  "  nestor sweep conv.nest --format json --emit best.nest\n";
+
+static const char merge_help[] =
+  "Puts together what `nestor sweep --shard I/N -o PART` wrote, on any machines, and\n"
+  "prints the answer of the whole sweep. Checkpoints can be shown in the same way.\n\n"
+  "  for i in 0 1 2; do nestor sweep conv.nest --shard $i/3 -o part$i; done\n"
+  "  nestor merge part0 part1 part2\n";
+
 const cli_command cli_commands[] = {
   {"check", "FILE...", "check programs without evaluating them", check_help, COMMON | CLI_BIT(QUIET), true,
    cli_check},
@@ -74,6 +95,13 @@ const cli_command cli_commands[] = {
    COMMON | CHOICE | CLI_BIT(OUTPUT), true, cli_explain},
   {"emit", "STAGE FILE", "print a stage of the compiler", emit_help, COMMON | CLI_BIT(EMIT) | CLI_BIT(OUTPUT), true,
    cli_emit},
+  {"sweep", "[OPTIONS] FILE...", "search mapping spaces for the best", sweep_help,
+   COMMON | CLI_BIT(SWEEP) | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT) | CLI_BIT(DRY_RUN) | CLI_BIT(LIMIT) | CLI_BIT(SAMPLE) |
+     CLI_BIT(SEED) | CLI_BIT(JOBS) | CLI_BIT(NO_PRUNE) | CLI_BIT(NO_KERNEL) | CLI_BIT(CHECKPOINT) | CLI_BIT(RESUME) |
+     CLI_BIT(SHARD) | CLI_BIT(ALL) | CLI_BIT(BEST) | CLI_BIT(PLOT) | CLI_BIT(TIMING) | CLI_BIT(PROGRESS) | CLI_BIT(QUIET),
+   true, cli_sweep},
+  {"merge", "[OPTIONS] PART...", "put the parts of a sweep together", merge_help,
+   COMMON | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT) | CLI_BIT(BEST) | CLI_BIT(PLOT), true, cli_merge},
   {"version", "", "print the version", "Prints the version of nestor and of the counting rules.\n", CLI_BIT(HELP),
    false, cli_version},
   {"help", "[COMMAND]", "show help", "Shows the overview, or the help of a command.\n", CLI_BIT(HELP), false,

@@ -60,7 +60,7 @@ void cli_command_help(const cli_command *command, nestor_buffer *out) {
   nestor_buffer_append(out, command->help, strlen(command->help));
   nestor_buffer_append(out, "\noptions:\n", 10);
   for (unsigned i = 0; i < CLI_O_COUNT; i++) {
-    if (!(command->options & (1u << i))) continue;
+    if (!(command->options >> i & 1)) continue;
     char left[64];
     snprintf(left, sizeof left, "%s%c%s --%s%s%s", options[i].letter ? "-" : " ",
              options[i].letter ? options[i].letter : ' ', options[i].letter ? "," : " ", options[i].name,
@@ -79,6 +79,54 @@ static bool wrong_word(const char *option, const char *value, const char *const 
   const char *near = cli_nearest(value, words);
   if (near) cli_say("--%s does not know \"%s\"; did you mean \"%s\"? It takes %s", option, value, near, list);
   else cli_say("--%s does not know \"%s\"; it takes %s", option, value, list);
+  return false;
+}
+
+/* Digits, with "_" between them as in the language. */
+static bool read_number(const char *text, uint64_t *out) {
+  uint64_t v = 0;
+  bool digits = false;
+  for (; *text; text++) {
+    if (*text == '_' && digits) continue;
+    if (*text < '0' || *text > '9') return false;
+    digits = true;
+    if (__builtin_mul_overflow(v, (uint64_t)10, &v) || __builtin_add_overflow(v, (uint64_t)(*text - '0'), &v)) return false;
+  }
+  *out = v;
+  return digits;
+}
+
+static bool take_number(const char *option, const char *value, uint64_t least, uint64_t most, uint64_t *out) {
+  if (read_number(value, out) && *out >= least && *out <= most) return true;
+  cli_say("--%s takes a whole number%s, not \"%s\"", option, least ? " above zero" : "", value);
+  return false;
+}
+
+static bool take_jobs(const char *value, int *out) {
+  uint64_t n;
+  if (!take_number("jobs", value, 1, 4096, &n)) return false;
+  *out = (int)n;
+  return true;
+}
+
+static bool take_file(const char *option, const char *value, const char **out) {
+  if (!*value) cli_say("--%s takes the name of a file", option);
+  *out = value;
+  return *value;
+}
+
+static bool take_shard(cli_args *args, const char *value) {
+  char part[32];
+  const char *slash = strchr(value, '/');
+  args->sharded = true;
+  if (slash && (size_t)(slash - value) < sizeof part) {
+    memcpy(part, value, (size_t)(slash - value));
+    part[slash - value] = '\0';
+    if (read_number(part, &args->sweep.shard) && read_number(slash + 1, &args->sweep.shards) && args->sweep.shards <= 1 << 20 &&
+        args->sweep.shard < args->sweep.shards)
+      return true;
+  }
+  cli_say("--shard takes I/N, a part from 0 to N - 1 of N parts, not \"%s\"", value);
   return false;
 }
 
@@ -122,6 +170,22 @@ static bool take(cli_args *args, cli_option option, const char *value) {
       for (int i = 0; whens[i]; i++)
         if (!strcmp(whens[i], value)) return args->color = (cli_color)i, true;
       return wrong_word("color", value, whens);
+    case CLI_O_SWEEP: args->mappings[args->nmappings++] = value; return true;
+    case CLI_O_DRY_RUN: args->dry_run = true; return true;
+    case CLI_O_LIMIT: return take_number("limit", value, 1, UINT64_MAX, &args->sweep.limit);
+    case CLI_O_SAMPLE: return take_number("sample", value, 1, UINT64_MAX, &args->sweep.sample);
+    case CLI_O_SEED: return take_number("seed", value, 0, UINT64_MAX, &args->sweep.seed);
+    case CLI_O_JOBS: return take_jobs(value, &args->sweep.threads);
+    case CLI_O_NO_PRUNE: args->sweep.no_prune = true; return true;
+    case CLI_O_NO_KERNEL: args->sweep.no_kernel = true; return true;
+    case CLI_O_CHECKPOINT: return take_file("checkpoint", value, &args->checkpoint);
+    case CLI_O_RESUME: args->resume = true; return true;
+    case CLI_O_SHARD: return take_shard(args, value);
+    case CLI_O_ALL: return take_file("all", value, &args->all);
+    case CLI_O_BEST: return take_file("emit", value, &args->best);
+    case CLI_O_PLOT: return take_file("plot", value, &args->plot);
+    case CLI_O_TIMING: args->timing = true; return true;
+    case CLI_O_PROGRESS: args->progress = true; return true;
     case CLI_O_HELP: args->help = true; return true;
     case CLI_O_COUNT: break;
   }
@@ -132,13 +196,16 @@ static bool unknown_option(const cli_command *command, const char *text) {
   const char *words[CLI_O_COUNT + 1];
   size_t n = 0;
   for (unsigned i = 0; i < CLI_O_COUNT; i++)
-    if (command->options & (1u << i)) words[n++] = options[i].name;
+    if (command->options >> i & 1) words[n++] = options[i].name;
   words[n] = NULL;
   const char *near = text[1] == '-' ? cli_nearest(text + 2, words) : NULL;
   if (near) cli_say("nestor %s has no option \"%s\"; did you mean \"--%s\"?", command->name, text, near);
   else cli_say("nestor %s has no option \"%s\"; `nestor %s --help` lists them", command->name, text, command->name);
   return false;
 }
+
+/* Commands may share a name or a letter and mean different things by it. */
+static bool accepts(const cli_args *args, int option) { return args->command->options >> option & 1; }
 
 /* One argument that begins with "-"; *i moves past a value taken from the next. */
 static bool parse_option(cli_args *args, int argc, char **argv, int *i) {
@@ -149,17 +216,17 @@ static bool parse_option(cli_args *args, int argc, char **argv, int *i) {
     const char *equals = strchr(text, '=');
     const size_t len = equals ? (size_t)(equals - text) - 2 : strlen(text) - 2;
     for (int o = 0; o < CLI_O_COUNT; o++)
-      if (strlen(options[o].name) == len && !strncmp(options[o].name, text + 2, len)) found = o;
+      if (strlen(options[o].name) == len && !strncmp(options[o].name, text + 2, len) && accepts(args, o)) found = o;
     if (equals) value = equals + 1;
   } else {
     for (int o = 0; o < CLI_O_COUNT; o++)
-      if (options[o].letter && options[o].letter == text[1]) found = o;
+      if (options[o].letter && options[o].letter == text[1] && accepts(args, o)) found = o;
     if (found >= 0 && text[2]) {
       if (!options[found].value) found = -1; /* letters do not combine */
       value = text + 2;
     }
   }
-  if (found < 0 || !(args->command->options & (1u << found))) return unknown_option(args->command, text);
+  if (found < 0) return unknown_option(args->command, text);
   if (!options[found].value && value) {
     cli_say("--%s takes no value", options[found].name);
     return false;

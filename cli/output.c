@@ -24,7 +24,7 @@ void cli_guard_descriptors(void) {
   }
 }
 
-static bool write_all(int fd, const char *bytes, size_t size) {
+bool cli_write_all(int fd, const char *bytes, size_t size) {
   while (size) {
     const ssize_t n = write(fd, bytes, size);
     if (n < 0 && errno == EINTR) continue;
@@ -34,6 +34,8 @@ static bool write_all(int fd, const char *bytes, size_t size) {
   }
   return true;
 }
+
+bool cli_exists(const char *path) { return access(path, F_OK) == 0; }
 
 static int failed(const char *path, int error) {
   cli_say("cannot write %s: %s", path, strerror(error));
@@ -55,7 +57,7 @@ int cli_write_file(const char *path, const char *bytes, size_t size) {
   if (exists && !S_ISREG(info.st_mode)) { /* a device or a pipe: there is nothing to replace */
     const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0) return failed(path, errno);
-    int error = write_all(fd, bytes, size) ? 0 : errno;
+    int error = cli_write_all(fd, bytes, size) ? 0 : errno;
     if (close(fd) != 0 && !error) error = errno;
     return error ? failed(path, error) : CLI_GOOD;
   }
@@ -71,7 +73,7 @@ int cli_write_file(const char *path, const char *bytes, size_t size) {
   const int fd = mkstemps(temporary, 4);
   int error = fd < 0 ? errno : 0;
   if (fd >= 0) {
-    if (!write_all(fd, bytes, size) || fchmod(fd, mode_for(exists ? &info : NULL)) != 0) error = errno;
+    if (!cli_write_all(fd, bytes, size) || fchmod(fd, mode_for(exists ? &info : NULL)) != 0) error = errno;
     if (close(fd) != 0 && !error) error = errno;
     if (!error && rename(temporary, target) != 0) error = errno;
     if (error) unlink(temporary);
@@ -83,7 +85,7 @@ int cli_write_file(const char *path, const char *bytes, size_t size) {
 
 int cli_output(const cli_args *args, const nestor_buffer *text) {
   if (args && args->output) return cli_write_file(args->output, nestor_buffer_data(text), nestor_buffer_size(text));
-  if (!write_all(STDOUT_FILENO, nestor_buffer_data(text), nestor_buffer_size(text)))
+  if (!cli_write_all(STDOUT_FILENO, nestor_buffer_data(text), nestor_buffer_size(text)))
     return failed("standard output", errno);
   return CLI_GOOD;
 }

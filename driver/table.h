@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include <stdbool.h>
 
-enum { NST_TABLE_COLUMNS = 10 };
+enum { NST_TABLE_COLUMNS = 256 };
 typedef struct {
   int ncolumns, nleft, nheader;
   bool color;

@@ -3,31 +3,36 @@ _nestor() {
   local cur prev commands options
   cur=${COMP_WORDS[COMP_CWORD]}
   prev=${COMP_WORDS[COMP_CWORD - 1]}
-  commands='check fmt eval simulate test explain emit version help'
+  commands='check fmt eval simulate test explain emit sweep merge version help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
     return
   fi
   case $prev in
+    -j | --jobs | --limit | --sample | --seed | --shard) COMPREPLY=(); return ;;
     -f | --format)
       options='table json csv'
       [[ ${COMP_WORDS[1]} == test ]] && options='table json'
       mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
       return ;;
     -e | --engine) mapfile -t COMPREPLY < <(compgen -W 'analysis simulate jit all' -- "$cur"); return ;;
-    --emit) mapfile -t COMPREPLY < <(compgen -W 'ast ir expr llvm' -- "$cur"); return ;;
+    --emit)
+      if [[ ${COMP_WORDS[1]} == emit ]]; then mapfile -t COMPREPLY < <(compgen -W 'ast ir expr llvm' -- "$cur")
+      else mapfile -t COMPREPLY < <(compgen -f -- "$cur"); fi
+      return ;;
     --diagnostics) mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$cur"); return ;;
     --color) mapfile -t COMPREPLY < <(compgen -W 'auto always never' -- "$cur"); return ;;
-    -m | --mapping)
-      # Names of mappings in the .nest files on the line.
-      local word names=''
+    -m | --mapping | --sweep)
+      # Names of mappings or sweeps in the .nest files on the line.
+      local word names='' kind=mapping
+      [[ $prev == --sweep ]] && kind=sweep
       for word in "${COMP_WORDS[@]}"; do
         [[ $word == *.nest && -r $word ]] &&
-          names+=" $(sed -n 's/^[[:space:]]*mapping[[:space:]]\{1,\}\([A-Za-z_][A-Za-z_0-9]*\).*/\1/p' "$word")"
+          names+=" $(sed -n "s/^[[:space:]]*$kind[[:space:]]\{1,\}\([A-Za-z_][A-Za-z_0-9]*\).*/\1/p" "$word")"
       done
       mapfile -t COMPREPLY < <(compgen -W "$names" -- "$cur")
       return ;;
-    -o | --output) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    -o | --output | --checkpoint | --all | --plot) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
   esac
   local common='--diagnostics --color --help' choice='--mapping --set'
   case ${COMP_WORDS[1]} in
@@ -38,6 +43,9 @@ _nestor() {
     test) options="$common --quiet --format --output" ;;
     explain) options="$common $choice --output" ;;
     emit) options="$common --emit --output" ;;
+    sweep) options="$common --sweep --format --output --dry-run --limit --sample --seed --jobs --no-prune --no-kernel"
+           options+=" --checkpoint --resume --shard --all --emit --plot --timing --progress --quiet" ;;
+    merge) options="$common --format --output --emit --plot" ;;
     help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur"); return ;;
     *) options='--help' ;;
   esac
@@ -45,6 +53,8 @@ _nestor() {
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
   elif [[ ${COMP_WORDS[1]} == emit && COMP_CWORD -eq 2 ]]; then
     mapfile -t COMPREPLY < <(compgen -W 'ast ir expr llvm' -- "$cur")
+  elif [[ ${COMP_WORDS[1]} == merge ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
   else
     mapfile -t COMPREPLY < <(compgen -f -X '!*.nest' -- "$cur"; compgen -d -S / -- "$cur")
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == */ ]] && compopt -o nospace

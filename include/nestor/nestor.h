@@ -9,6 +9,7 @@
  *   nestor_kernel   one mapping's chosen metrics as native code, for many points
  *   nestor_report   evaluations collected into a table, JSON or CSV
  *   nestor_tests    what the test and verify blocks of a program gave
+ *   nestor_sweep    the search of one mapping space: the best, the front, exactly
  *   nestor_buffer   text that the library writes and the caller reads
  *
  *   nestor_session *s = nestor_session_new();
@@ -25,12 +26,13 @@
  * Ownership. What a function ending in _new returns is the caller's, and its
  * _free takes it back (NULL is fine). Everything else that is returned is
  * borrowed: it lives as long as the object it was asked of, or, for an
- * evaluation's figures, until the next run. Free evaluations, kernels, reports
- * and tests before their program. A session may go before its programs.
+ * evaluation's figures, until the next run. Free evaluations, kernels, reports,
+ * tests and sweeps before their program. A session may go before its programs.
  *
  * Threads. There is no global state. A program does not change once it is made:
  * any number of threads may read it and make evaluations of it. An evaluation,
- * a report and a buffer belong to one thread at a time. A kernel may be called
+ * a report, a sweep and a buffer belong to one thread at a time (a sweep makes
+ * threads of its own, and may be told to stop from any). A kernel may be called
  * by any number of threads at once.
  *
  * Errors. Functions return a nestor_status; what is wrong is said in
@@ -71,7 +73,8 @@ typedef enum {
   NESTOR_OK = 0,
   NESTOR_ERROR = 1,      /* the program, or this point of it, is wrong: the diagnostics say why */
   NESTOR_USAGE = 2,      /* the call is wrong: an unknown name or index, an object that did not compile */
-  NESTOR_UNAVAILABLE = 3 /* the code generator is not installed or was not built */
+  NESTOR_UNAVAILABLE = 3, /* the code generator is not installed or was not built */
+  NESTOR_STOPPED = 4     /* a sweep was told to stop; what it has found stands */
 } nestor_status;
 
 /* ---- text ---------------------------------------------------------------- */
@@ -337,6 +340,98 @@ NESTOR_API bool nestor_tests_get(const nestor_tests *tests, size_t i, nestor_tes
 NESTOR_API void nestor_tests_text(const nestor_tests *tests, bool color, nestor_buffer *out);
 /* {"schema":"nestor.tests/1","passed":...,"failed":...,"tests":[...]}, one line. */
 NESTOR_API void nestor_tests_json(const nestor_tests *tests, nestor_buffer *out);
+
+/* ---- sweeps -------------------------------------------------------------- */
+
+/* Every point of a sweep block: each tuple of its parameters with each order of
+ * the permute blocks and each choice of the keep?. Points are ordered (parameters
+ * as in the block, the first slowest; then orders, then keeps) and the order
+ * breaks every tie, so that the answer is one, for any number of threads, shards
+ * and restarts. An optimum is proven once the whole space has been searched. */
+typedef struct nestor_sweep nestor_sweep;
+typedef struct {
+  bool no_prune;          /* evaluate what is proven not to enter any answer, too */
+  bool no_kernel;         /* point by point, without native code */
+  uint64_t limit;         /* stop before more points than so many; 0: the whole space */
+  uint64_t sample, seed;  /* so many random points instead, the same for the same seed; 0: no sample */
+  uint64_t shard, shards; /* only part `shard` (from 0) of `shards` equal ones; shards 0: all */
+  int threads;            /* 0: one per processor */
+} nestor_sweep_options;
+
+/* Index of a sweep by name, or SIZE_MAX; its name, or NULL. */
+NESTOR_API size_t nestor_program_find_sweep(const nestor_program *program, const char *sweep);
+NESTOR_API const char *nestor_program_sweep(const nestor_program *program, size_t sweep);
+/* NULL: there is no such sweep. options NULL: as zeros. Look at the status: a sweep whose sets are wrong is there for
+ * its diagnostics. */
+NESTOR_API nestor_sweep *nestor_sweep_new(const nestor_program *program, size_t sweep, const nestor_sweep_options *options);
+NESTOR_API void nestor_sweep_free(nestor_sweep *sweep);
+NESTOR_API nestor_status nestor_sweep_status(const nestor_sweep *sweep);
+NESTOR_API const nestor_diagnostics *nestor_sweep_diagnostics(const nestor_sweep *sweep);
+
+typedef struct {
+  const char *name, *mapping;
+  const char *points, *tuples, *variants; /* how many, exactly: decimal digits, as they may pass 64 bits */
+  const char *engine;      /* "kernel", "plain", "sample", "first"; NULL before the run */
+  const char *why_plain;   /* why there is no native code, or NULL */
+  bool proven;             /* the whole space has been searched */
+  bool found;              /* there is a valid point */
+  uint64_t evaluated, pruned, duplicates, dropped, valid;
+  double seconds_compile, seconds_run;
+  int threads;
+} nestor_sweep_info;
+NESTOR_API nestor_sweep_info nestor_sweep_about(nestor_sweep *sweep);
+
+typedef struct {
+  double seconds, points_done, points, rate; /* points so far, of about so many, a second */
+  double seconds_left;                       /* NaN: not known yet */
+  uint64_t valid;
+  const char *best;                          /* "energy = 1,234, cycles = 56", or NULL */
+  bool last;
+} nestor_sweep_progress;
+/* Calls during a run come from the thread that runs it. */
+typedef void nestor_sweep_watcher(void *context, const nestor_sweep_progress *progress);
+NESTOR_API void nestor_sweep_watch(nestor_sweep *sweep, nestor_sweep_watcher *watcher, void *context, int every_ms);
+/* Bytes that nestor_sweep_resume and nestor_sweep_load take, at most every so often and at the end. */
+typedef void nestor_sweep_saver(void *context, const char *bytes, size_t size);
+NESTOR_API void nestor_sweep_autosave(nestor_sweep *sweep, nestor_sweep_saver *saver, void *context, int every_ms);
+/* Every valid point, as rows in an order that is always the same. false: they could not be written, and the run ends.
+ * Called from several threads, one at a time. */
+typedef bool nestor_sweep_writer(void *context, const char *bytes, size_t size);
+typedef enum { NESTOR_ROWS_CSV, NESTOR_ROWS_NPY } nestor_rows;
+NESTOR_API void nestor_sweep_list(nestor_sweep *sweep, nestor_rows rows, nestor_sweep_writer *writer, void *context);
+/* The head of such a list; of .npy with the number of rows, and always of one size, so that it can be written again. */
+NESTOR_API void nestor_sweep_list_head(nestor_sweep *sweep, nestor_rows rows, uint64_t count, nestor_buffer *out);
+
+/* Searches. NESTOR_STOPPED: told to stop. NESTOR_ERROR: a point has no answer (the diagnostics name it), or a writer failed. */
+NESTOR_API nestor_status nestor_sweep_run(nestor_sweep *sweep);
+/* Ends a run soon; may be called from another thread and from a signal handler. */
+NESTOR_API void nestor_sweep_stop(nestor_sweep *sweep);
+
+/* What has been done and found, as bytes that say for themselves what they belong to (the program's text is in them). */
+NESTOR_API void nestor_sweep_save(nestor_sweep *sweep, nestor_buffer *out);
+/* Before a run: goes on from such bytes, to the same end. NESTOR_USAGE: of another program, version, sweep or options, or
+ * damaged; the reason is appended to `error`. */
+NESTOR_API nestor_status nestor_sweep_resume(nestor_sweep *sweep, const char *bytes, size_t size, nestor_buffer *error);
+/* A sweep with its program from such bytes, to show or to merge; NULL: damaged, the reason is appended to `error`. */
+NESTOR_API nestor_sweep *nestor_sweep_load(const char *bytes, size_t size, nestor_buffer *error);
+/* Adds another part to a loaded one. NESTOR_USAGE: it does not belong to it, or is there already. */
+NESTOR_API nestor_status nestor_sweep_merge(nestor_sweep *sweep, const char *bytes, size_t size, nestor_buffer *error);
+
+/* The answer. timing adds seconds and threads, which differ from run to run. JSON follows the schema nestor.sweep/1. */
+NESTOR_API void nestor_sweep_write(nestor_sweep *sweep, nestor_format format, bool color, bool timing, nestor_buffer *out);
+/* The best point as a complete program, its tiles, orders and keeps settled. `directory`: from where the program's own
+ * `use "file"` paths are to be written, relative to it (NULL: unchanged). NESTOR_USAGE: no point is valid. */
+NESTOR_API nestor_status nestor_sweep_emit(nestor_sweep *sweep, const char *directory, nestor_buffer *out);
+
+/* Pareto fronts as a picture (SVG): logarithmic axes, the optimum of each sweep and the compulsory traffic marked,
+ * legible on light and dark ground. */
+typedef struct nestor_plot nestor_plot;
+NESTOR_API nestor_plot *nestor_plot_new(void);
+NESTOR_API void nestor_plot_free(nestor_plot *plot);
+/* Adds the front of a sweep (copied). NESTOR_USAGE: it has none, not two metrics, or others than those added before. */
+NESTOR_API nestor_status nestor_plot_add(nestor_plot *plot, nestor_sweep *sweep);
+/* NESTOR_USAGE: nothing has been added. */
+NESTOR_API nestor_status nestor_plot_write(const nestor_plot *plot, nestor_buffer *out);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,7 @@ from common import NESTOR, SAMPLE, expect, main, run, write
 import os
 import subprocess
 
-COMMANDS = ["check", "fmt", "eval", "simulate", "test", "explain", "emit", "version", "help"]
+COMMANDS = ["check", "fmt", "eval", "simulate", "test", "explain", "emit", "sweep", "merge", "version", "help"]
 TOO_BIG = SAMPLE.replace("capacity = 128 KiB", "capacity = 16 KiB")
 
 
@@ -48,7 +48,7 @@ def test_option_values():
 
 
 def test_files_needed():
-    for command in ["check", "fmt", "eval", "simulate", "test", "explain", "emit"]:
+    for command in ["check", "fmt", "eval", "simulate", "test", "explain", "emit", "sweep", "merge"]:
         expect(run(command), 2, err="needs a file")
     expect(run("check", "-", "-"), 2, err="only once")
 
