@@ -276,6 +276,7 @@ struct nst_sweep_worker {
   void *limits;                 /* of the filter */
   int64_t *candidates;          /* indices, then the rows of values that the filter found (backend/vector.h) */
   nst_stairs *stairs;           /* fronts of two metrics */
+  uint64_t *worst, worst_variant; /* place of the point that set limit 0 */
   int64_t tally[2];
   int64_t *values, *ops;        /* of the forms and of the program */
   nst_sweep_point point;
@@ -327,6 +328,7 @@ static nst_sweep_worker *worker_new(const nst_sweep_engine *e) {
   w->limits = aligned(2 + NST_VECTOR_BUCKETS + NST_VECTOR_OCTAVES);
   w->candidates = aligned(4 * l->dims[n - 1].padded);
   w->stairs = nst_stairs_new((int)npoints);
+  w->worst = zeros(npoints, sizeof *w->worst);
   w->values = zeros((size_t)l->nforms, sizeof *w->values);
   w->ops = zeros((size_t)k->program.nops, sizeof *w->ops);
   w->point = (nst_sweep_point){0, zeros(npoints, sizeof(int64_t)), zeros(npoints, sizeof(uint64_t)),
@@ -340,7 +342,7 @@ static void worker_free(nst_sweep_worker *w) {
   nst_sweep_nest_fini(&w->nest, &w->k->layout);
   for (int d = 0; d < w->k->layout.ndims; d++) free(w->coefficients[d]);
   void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->slots, w->limits, w->candidates,
-                 w->values, w->ops, w->point.params, w->point.places, w->point.metrics};
+                 w->values, w->ops, w->worst, w->point.params, w->point.places, w->point.metrics};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   nst_stairs_free(w->stairs);
   nst_sweep_result_free(w->unit);
@@ -415,7 +417,11 @@ static void tighten(nst_sweep_worker *w, const nst_sweep_result *known) {
   if (worst && s->nobjectives) {
     int64_t limit = scaled(worst->metrics[0], p->metrics[0].den);
     double old = get_double(w, w->limits, 0);
-    if (s->maximize ? (double)limit > old : (double)limit < old) set_whole(w, w->limits, 0, limit);
+    if (s->maximize ? (double)limit >= old : (double)limit <= old) {
+      set_whole(w, w->limits, 0, limit);
+      memcpy(w->worst, worst->places, (size_t)s->npoints * sizeof *w->worst);
+      w->worst_variant = worst->variant;
+    }
   }
   if (s->npareto == 1 && nst_sweep_result_nfront(known)) {
     int64_t limit = scaled(nst_sweep_result_front(known, 0)->metrics[s->nobjectives], p->metrics[s->nobjectives].den);
@@ -426,7 +432,8 @@ static void tighten(nst_sweep_worker *w, const nst_sweep_result *known) {
 static void lower_by_front(nst_sweep_worker *w, const nst_sweep_result *known) {
   const int first = w->k->sweep->nobjectives;
   const nst_sweep_program *p = &w->k->program;
-  for (size_t i = 0; w->k->sweep->npareto == 2 && i < nst_sweep_result_nfront(known); i++) {
+  /* From the last step to the first, so that each entry of the table is lowered once. */
+  for (size_t i = nst_sweep_result_nfront(known); w->k->sweep->npareto == 2 && i-- > 0;) {
     const nst_sweep_point *f = nst_sweep_result_front(known, i);
     int64_t x = scaled(f->metrics[first], p->metrics[first].den), y = scaled(f->metrics[first + 1], p->metrics[first + 1].den);
     lower_table(w, x, y);
@@ -468,6 +475,12 @@ static bool measure_point(nst_sweep_worker *w) {
   return true;
 }
 
+static bool is_later(const uint64_t *places, uint64_t number, const uint64_t *than, uint64_t than_number, int n) {
+  for (int i = 0; i < n; i++)
+    if (places[i] != than[i]) return places[i] > than[i];
+  return number >= than_number;
+}
+
 /* Could the named candidate enter an answer? Cheaper than to measure and offer it. */
 static bool may_enter(nst_sweep_worker *w, size_t t) {
   const nst_ir_sweep *s = w->k->sweep;
@@ -475,7 +488,10 @@ static bool may_enter(nst_sweep_worker *w, size_t t) {
   if (w->k->options.each || s->npareto == 1 || s->npareto > 2) return true;
   if (s->nobjectives) {
     double v = get_double(w, w->candidates, row + t), limit = get_double(w, w->limits, 0);
-    if (s->maximize ? v >= limit : v <= limit) return true;
+    if (s->maximize ? v > limit : v < limit) return true;
+    /* As good as the last of the best: with one objective its place decides. */
+    if (v == limit && (s->nobjectives > 1 || !is_later(w->point.places, w->point.variant, w->worst, w->worst_variant, s->npoints)))
+      return true;
   }
   return s->npareto == 2 && nst_stairs_enters(w->stairs, get_whole(w, w->candidates, 2 * row + t), get_whole(w, w->candidates, 3 * row + t),
                                               w->point.places, w->point.variant);
