@@ -187,16 +187,15 @@ static nst_cg_value binary(nst_cg *l, nst_expr_kind kind, nst_cg_value a, nst_cg
   case NST_X_MOD: return modulo(l, a, b);
   case NST_X_GCD: return greatest_divisor(l, a, b);
   case NST_X_POW: return power(l, a, b);
-  default: { /* min, max */
-    nst_id ok = both(l, a.ok, b.ok);
-    common(l, &a, &b, &ok);
-    return number(op(l, kind == NST_X_MIN ? NST_INST_MIN : NST_INST_MAX, a.num, b.num), a.den, ok);
   }
-  }
+  /* min, max */
+  nst_id ok = both(l, a.ok, b.ok);
+  common(l, &a, &b, &ok);
+  return number(op(l, kind == NST_X_MIN ? NST_INST_MIN : NST_INST_MAX, a.num, b.num), a.den, ok);
 }
 
 static nst_cg_value comparison(nst_cg *l, nst_expr_kind kind, nst_cg_value a, nst_cg_value b) {
-  nst_id ok = both(l, a.ok, b.ok), result;
+  nst_id ok = both(l, a.ok, b.ok), result = 0;
   if (is_truth(&a) && is_truth(&b)) { /* only == and != */
     a = as_truth(l, a);
     b = as_truth(l, b);
@@ -213,7 +212,7 @@ static nst_cg_value comparison(nst_cg *l, nst_expr_kind kind, nst_cg_value a, ns
   case NST_X_LT: result = op(l, NST_INST_LT, a.num, b.num); break;
   case NST_X_GE: result = nst_code_not(l->code, op(l, NST_INST_LT, a.num, b.num)); break;
   case NST_X_GT: result = op(l, NST_INST_LT, b.num, a.num); break;
-  default: result = nst_code_not(l->code, op(l, NST_INST_LT, b.num, a.num)); break;
+  case NST_X_LE: result = nst_code_not(l->code, op(l, NST_INST_LT, b.num, a.num)); break;
   }
   return truth(result, ok);
 }

@@ -108,8 +108,8 @@ static nst_eval_status binary_real(nst_value *out, nst_expr_kind kind, double x,
   case NST_X_FLOORDIV: return give_real(out, floor(x / y));
   case NST_X_MOD: return give_real(out, x - y * floor(x / y));
   case NST_X_CEILDIV: return give_real(out, ceil(x / y));
-  default: return NST_EVAL_DOMAIN; /* gcd is for integers */
   }
+  return NST_EVAL_DOMAIN; /* gcd is for integers */
 }
 
 static bool binary_rat(nst_rat *r, nst_expr_kind kind, nst_rat a, nst_rat b) {
@@ -128,9 +128,9 @@ static bool binary_rat(nst_rat *r, nst_expr_kind kind, nst_rat a, nst_rat b) {
     return nst_rat_div(r, a, b);
   case NST_X_FLOORDIV: return nst_rat_floordiv(r, a, b);
   case NST_X_MOD: return nst_rat_mod(r, a, b);
-  default: { /* ceildiv */ nst_rat q; return nst_rat_div(&q, a, b) && nst_rat_ceil(r, q);
   }
-  }
+  nst_rat q; /* ceildiv */
+  return nst_rat_div(&q, a, b) && nst_rat_ceil(r, q);
 }
 
 static nst_eval_status binary(nst_value *out, nst_expr_kind kind, const nst_value *a, const nst_value *b) {
@@ -163,13 +163,10 @@ static nst_eval_status unary(nst_value *out, nst_expr_kind kind, const nst_value
   case NST_X_CEIL:
     if (real) return give_real(out, ceil(a->real));
     return nst_rat_ceil(&out->rat, a->rat) ? NST_EVAL_OK : NST_EVAL_OVERFLOW;
-  case NST_X_LOG2: {
-    double x = as_double(a);
-    return x > 0.0 ? give_real(out, log2(x)) : NST_EVAL_DOMAIN;
   }
-  default: { /* sqrt */ double x = as_double(a); return x >= 0.0 ? give_real(out, sqrt(x)) : NST_EVAL_DOMAIN;
-  }
-  }
+  double x = as_double(a);
+  if (kind == NST_X_LOG2) return x > 0.0 ? give_real(out, log2(x)) : NST_EVAL_DOMAIN;
+  return x >= 0.0 ? give_real(out, sqrt(x)) : NST_EVAL_DOMAIN;
 }
 
 static nst_eval_status sum(nst_value *out, const nst_expr *e, const walk *w, const sum_frame *sums) {

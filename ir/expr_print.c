@@ -81,8 +81,8 @@ static const char *infix(nst_expr_kind kind, int *prec) {
   case NST_X_FLOORDIV: *prec = P_MUL; return " // ";
   case NST_X_MOD: *prec = P_MUL; return " % ";
   case NST_X_POW: *prec = P_POW; return " ** ";
-  default: return NULL;
   }
+  return NULL;
 }
 
 static const char *function(nst_expr_kind kind) {
@@ -96,8 +96,8 @@ static const char *function(nst_expr_kind kind) {
   case NST_X_FLOOR: return "floor";
   case NST_X_LOG2: return "log2";
   case NST_X_SQRT: return "sqrt";
-  default: return NULL;
   }
+  return NULL;
 }
 
 static int precedence(const nst_expr *e) {
@@ -180,7 +180,6 @@ static void print_open(printer *p, const nst_expr *e) {
     print(p, e->c, P_ADD);
     nst_buffer_putc(p->out, ')');
     break;
-  default: break;
   }
 }
 

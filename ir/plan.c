@@ -389,13 +389,10 @@ static void append(planner *p, nst_formula *f, const products *ps) {
 static bool same_expr(const nst_expr *a, const nst_expr *b) {
   if (a == b) return true;
   if (!a || !b || a->kind != b->kind) return false;
-  switch (a->kind) {
-  case NST_X_CONST: return nst_rat_cmp(a->value, b->value) == 0;
-  case NST_X_PARAM:
-  case NST_X_VALUE: return a->index == b->index;
-  default: return same_expr(a->a, b->a) && same_expr(a->b, b->b) && same_expr(a->c, b->c) && a->index == b->index &&
-                  a->truth == b->truth && a->kind != NST_X_METRIC;
-  }
+  if (a->kind == NST_X_CONST) return nst_rat_cmp(a->value, b->value) == 0;
+  if (a->kind == NST_X_PARAM || a->kind == NST_X_VALUE) return a->index == b->index;
+  return same_expr(a->a, b->a) && same_expr(a->b, b->b) && same_expr(a->c, b->c) && a->index == b->index &&
+         a->truth == b->truth && a->kind != NST_X_METRIC;
 }
 
 /* Do two accesses touch the same elements of a tile that is kept before `end`? They may name different dimensions
