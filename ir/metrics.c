@@ -269,6 +269,23 @@ static bool leaks_without_clock(const nst_nest *nest, nst_diags *diags) {
   return false;
 }
 
+/* "traffic(BUF) of mapping m": the first figure that is too large, where it is one of a level. */
+static void report_overflow(const deriver *d, nst_diags *diags) {
+  const nst_ir_mapping *m = d->nest->ir;
+  for (int l = 0; l < m->hardware.nlevels; l++) {
+    nst_rat bytes;
+    const char *figure = NULL;
+    if (m->hardware.levels[l].kind != NST_LEVEL_MEMORY) continue;
+    if (!nst_metrics_usage(&bytes, d->nest, d->counts, l, -1)) figure = "usage";
+    else if (!nst_metrics_traffic(&bytes, d->nest, d->counts, l, -1)) figure = "traffic";
+    if (!figure) continue;
+    nst_diag_add(diags, NST_D_METRIC_OVERFLOW, m->span, "%s(%s) of mapping %s passes 2^63-1", figure,
+                 m->hardware.levels[l].name, m->name);
+    return;
+  }
+  nst_diag_add(diags, NST_D_METRIC_OVERFLOW, m->span, "the cycles or the energy of mapping %s pass 2^63-1", m->name);
+}
+
 bool nst_metrics_compute(nst_metrics *out, nst_arena *arena, const nst_nest *nest, const nst_counts *counts,
                          nst_diags *diags) {
   const nst_rat zero = nst_rat_int(0);
@@ -287,8 +304,7 @@ bool nst_metrics_compute(nst_metrics *out, nst_arena *arena, const nst_nest *nes
     out->levels[l] = (nst_level_metrics){zero, true, zero, zero, zero, zero, zero, 0};
   if (leaks_without_clock(nest, diags)) return false;
   if (derive(&d)) return true;
-  if (diags)
-    nst_diag_add(diags, NST_D_METRIC_OVERFLOW, nest->ir->span, "a figure of mapping %s passes 2^63-1", nest->ir->name);
+  if (diags) report_overflow(&d, diags);
   return false;
 }
 

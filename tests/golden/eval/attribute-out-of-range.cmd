@@ -1,0 +1,1 @@
+eval attribute-out-of-range.nest --set kib=-1

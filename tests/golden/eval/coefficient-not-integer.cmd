@@ -1,0 +1,1 @@
+eval coefficient-not-integer.nest --set s=1.5

@@ -1,0 +1,1 @@
+eval division-by-zero.nest --set t=8

@@ -1,0 +1,1 @@
+eval elements-to-list.nest

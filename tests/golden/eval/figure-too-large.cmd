@@ -1,0 +1,1 @@
+eval figure-too-large.nest

@@ -1,0 +1,1 @@
+eval iteration-space-too-large.nest

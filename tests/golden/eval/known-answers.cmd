@@ -1,0 +1,1 @@
+test known-answers.nest

@@ -1,0 +1,1 @@
+test metric-without-value.nest

@@ -1,0 +1,1 @@
+eval no-value.nest --set t=0

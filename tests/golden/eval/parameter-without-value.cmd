@@ -1,0 +1,1 @@
+eval parameter-without-value.nest

@@ -1,0 +1,1 @@
+eval rank-too-large.nest

@@ -1,0 +1,1 @@
+eval size-not-positive.nest --set size=0

@@ -1,0 +1,1 @@
+eval sum-too-long.nest --set t=4000000

@@ -1,0 +1,1 @@
+sweep sweep-point-without-answer.nest

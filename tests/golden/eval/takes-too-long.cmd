@@ -1,0 +1,1 @@
+eval takes-too-long.nest --set t=900000

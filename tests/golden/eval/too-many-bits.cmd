@@ -1,0 +1,1 @@
+eval too-many-bits.nest --set t=80

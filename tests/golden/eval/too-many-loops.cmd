@@ -1,0 +1,1 @@
+eval too-many-loops.nest
