@@ -16,6 +16,7 @@
 #include "driver/pipeline.h"
 #include "driver/table.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +34,27 @@ static bool is_literal(const char *text) {
   return text[strspn(text, "0123456789")] == '\0';
 }
 
+/* One word, one bracket or one call: what may stand in any formula as it is. */
+static bool is_atom(const char *text) {
+  if (!strchr(text, ' ')) return true;
+  const char *at = text;
+  while (isalnum((unsigned char)*at) || *at == '_') at++;
+  if (*at != '(') return false;
+  for (int depth = 0; *at; at++) {
+    depth += (*at == '(') - (*at == ')');
+    if (!depth) return !at[1];
+  }
+  return false;
+}
+
+static const char *atom(nst_arena *arena, const char *text) {
+  return is_atom(text) ? text : nst_arena_printf(arena, "(%s)", text);
+}
+
 static void factor(product *p, const char *text, int64_t value) {
   if (__builtin_mul_overflow(p->value, value, &p->value)) p->good = false;
   if (value == 1 && is_literal(text)) return;
-  const bool sum = strpbrk(text, " ") && text[0] != '(' && strncmp(text, "ceil(", 5);
-  nst_buffer_printf(&p->text, sum ? "%s(%s)" : "%s%s", p->text.len ? " * " : "", text);
+  nst_buffer_printf(&p->text, is_atom(text) ? "%s%s" : "%s(%s)", p->text.len ? " * " : "", text);
 }
 
 /* ---- sizes as text ---- */
@@ -48,6 +65,10 @@ static const char *expr_text(const nst_explain *x, const nst_expr *e) {
   const char *text = nst_arena_strndup(x->arena, b.text, b.len);
   nst_buffer_fini(&b);
   return text;
+}
+
+static const char *ceiling(const nst_explain *x, const char *whole, const nst_expr *part) {
+  return nst_arena_printf(x->arena, "ceil(%s / %s)", atom(x->arena, whole), atom(x->arena, expr_text(x, part)));
 }
 
 /* Extent of a dimension just outside path position i. */
@@ -67,8 +88,7 @@ static term extent(const nst_explain *x, int stmt, int i, int dim) {
     case NST_TILE_ONE: return (term){"1", 1};
     case NST_TILE_BY: return (term){expr_text(x, last->size), value};
     case NST_TILE_INTO:
-      return (term){nst_arena_printf(x->arena, "ceil(%s / %s)", extent(x, stmt, at, dim).text, expr_text(x, last->size)),
-                    value};
+      return (term){ceiling(x, extent(x, stmt, at, dim).text, last->size), value};
     case NST_TILE_AUTO: break;
   }
   return (term){nst_arena_printf(x->arena, "%lld", (long long)value), value};
@@ -81,7 +101,7 @@ static term rounds(const nst_explain *x, int stmt, int i) {
   const term outside = extent(x, stmt, i, n->dim);
   switch (n->split) {
     case NST_TILE_ONE: return (term){outside.text, value};
-    case NST_TILE_BY: return (term){nst_arena_printf(x->arena, "ceil(%s / %s)", outside.text, expr_text(x, n->size)), value};
+    case NST_TILE_BY: return (term){ceiling(x, outside.text, n->size), value};
     case NST_TILE_INTO: return (term){expr_text(x, n->size), value};
     case NST_TILE_AUTO: break;
   }
@@ -100,10 +120,9 @@ static term width(const nst_explain *x, const int64_t *coef, const term *sizes, 
       constant += c * sizes[i].value;
       continue;
     }
-    const bool simple = !strpbrk(sizes[i].text, " ") || !strncmp(sizes[i].text, "ceil(", 5) || c == 1;
     nst_buffer_puts(&b, b.len ? " + " : "");
     if (c != 1) nst_buffer_printf(&b, "%lld*", (long long)c);
-    nst_buffer_printf(&b, simple ? "%s" : "(%s)", sizes[i].text);
+    nst_buffer_puts(&b, atom(x->arena, sizes[i].text));
   }
   if (!b.len) nst_buffer_int(&b, constant);
   else if (constant) nst_buffer_printf(&b, constant < 0 ? " - %lld" : " + %lld", (long long)llabs(constant));
@@ -257,7 +276,7 @@ static void at_compute(const builder *b, product *p, figure f) {
     }
     if (!shares(b, n, f)) continue;
     const term places = rounds(b->x, b->e->stmt, i);
-    nst_buffer_printf(&shared, " / %s", places.text);
+    nst_buffer_printf(&shared, " / %s", atom(b->x->arena, places.text));
     by *= places.value;
   }
   if (p->value % by) p->good = false;

@@ -1,0 +1,1 @@
+explain strided.nest
