@@ -74,6 +74,7 @@ static bool set_exists(const run *r, const char *set) {
   const int len = (int)(strchr(set, '=') - set);
   if (*list) cli_say("--set %s: no mapping evaluated has a parameter \"%.*s\"; there are %s", set, len, set, list);
   else cli_say("--set %s: the mappings have no parameters", set);
+  cli_say("a size of the workload is set through a parameter of the mapping, as in `mapping m(K = 64) of w(K = K)`");
   return false;
 }
 

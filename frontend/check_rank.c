@@ -6,6 +6,7 @@
  * once, none with a coefficient that is the constant zero: two ranks are the
  * same sum exactly when their terms and offsets are. */
 #include "frontend/check.h"
+#include <ctype.h>
 
 typedef struct {
   int dim;
@@ -65,6 +66,20 @@ static bool sees(nst_scope *s, nst_name name) {
   return nst_module_const(s->ck, s->module, NULL, name, (nst_span){0}, &t);
 }
 
+static bool same_but_for_case(nst_name a, nst_name b) {
+  while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) a++, b++;
+  return *a == *b;
+}
+
+/* The value written like a dimension that does not exist, but for case: `dim s = S` was forgotten, and to put `S` in
+ * the place of `s` would give a good program that means something else. */
+static nst_name size_named_like(const nst_scope *s, nst_name name) {
+  for (int i = 0; i < s->nframes; i++)
+    for (size_t k = 0; k < s->frames[i]->len; k++)
+      if (same_but_for_case(s->frames[i]->items[k].name, name)) return s->frames[i]->items[k].name;
+  return NULL;
+}
+
 static affine of_name(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met) {
   if (!e->id.name) return wrong();
   const nst_symbol *sym = nst_symtab_find(s->dims, e->id.name);
@@ -72,6 +87,11 @@ static affine of_name(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met) {
     if (sees(s, e->id.name) || s->incomplete) return of_value(s, e);
     nst_diag *m =
       nst_diag_add(s->ck->diags, NST_D_UNKNOWN_DIMENSION, e->span, "there is no dimension `%s`", e->id.name);
+    const nst_name size = size_named_like(s, e->id.name);
+    if (size) {
+      nst_diag_help(s->ck->diags, m, "declare it: `dim %s = %s`", e->id.name, size);
+      return wrong();
+    }
     nst_candidates c = {0};
     nst_candidates_add(s->ck->arena, &c, s->dims);
     for (int i = 0; i < s->nframes; i++) nst_candidates_add(s->ck->arena, &c, s->frames[i]);

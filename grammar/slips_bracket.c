@@ -111,11 +111,21 @@ bool nst_slip_trailing_comma(nst_slip *s) {
   return true;
 }
 
+/* keep in L */
+static bool keeps_nothing(nst_slip *s) {
+  if (s->at < 2 || !nst_slip_prev_is(s, NST_TOK_IN) || nst_slip_token(s, s->at - 2)->kind != NST_TOK_KEEP) return false;
+  nst_diag *m = nst_diag_add(s->p->diags, NST_D_SYNTAX, nst_slip_span_of(s, s->at - 1), "this keep names no tensor");
+  nst_diag_help(s->p->diags, m, "name the tensors before `in`, or write `all`");
+  nst_diag_fix(s->p->diags, m, nst_slip_behind(s, s->at - 2), " all");
+  return true;
+}
+
 bool nst_slip_missing_comma(nst_slip *s) {
   if (!nst_token_is_name(s->t->kind) || !nst_slip_prev_is_name(s) || !nst_slip_expects(s, ',') ||
       nst_slip_expects_operator(s))
     return false;
   if (nst_slip_first_on_line(s, s->at) || nst_slip_expects(s, NST_TOK_DIM)) return false;
+  if (keeps_nothing(s)) return true;
   nst_diag *m =
     nst_diag_add(s->p->diags, NST_D_COMMA, nst_slip_span_of(s, s->at), "a comma is missing between `%s` and `%s`",
                  nst_slip_token(s, s->at - 1)->name, s->t->name);

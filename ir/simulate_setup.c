@@ -68,7 +68,7 @@ bool nst_sim_within_limit(const nst_nest *nest, uint64_t limit, nst_diags *diags
     d = nst_diag_add(diags, NST_D_SIMULATE_LIMIT, m->span,
                      "mapping %s is too large to simulate: %llu instances, at most %d are accepted", m->name,
                      (unsigned long long)most, INSTANCES_MAX);
-  nst_diag_help(diags, d, "the analysis counts the same without a limit on size");
+  nst_diag_help(diags, d, "the analysis counts the same without a limit on size; to compare them, map a smaller problem");
   return false;
 }
 
