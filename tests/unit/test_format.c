@@ -1,6 +1,6 @@
 /* The formatter: the same tree, the same comments, and formatting again changes
- * nothing; for the programs of tests/cases, and for them with comments and line
- * ends thrown in between any two tokens. */
+ * nothing; for every program of the repository, and for many of them with
+ * comments and line ends thrown in between any two tokens. */
 #include "test.h"
 
 #include "grammar/parse.h"
@@ -153,9 +153,12 @@ static void test_width(void **state) {
 
 static void test_cases(void **state) {
   (void)state;
-  static const char *const dirs[] = {"cases", "golden/syntax"};
+  static const char *const dirs[] = {
+    "cases", "golden/syntax", "golden/check", "golden/check/parts", "golden/cli", "golden/eval",
+    "../examples", "../examples/cascades", "../stdlib/hardware", "../stdlib/mappings", "../stdlib/workloads",
+  };
   size_t wrong = 0;
-  for (size_t d = 0; d < 2; d++) {
+  for (size_t d = 0; d < sizeof dirs / sizeof *dirs; d++) {
     size_t n;
     syntax_case *cases = syntax_cases(dirs[d], &n);
     for (size_t i = 0; i < n; i++) {
