@@ -105,8 +105,7 @@ static void say_points(const nestor_sweep_info *info) {
 }
 
 static void print_points(const cli_args *args, const nestor_sweep_info *info, nestor_buffer *out) {
-  const char *const parts[] = {"{\"schema\":\"nestor.sweep/1\",\"sweep\":\"", info->name, "\",\"mapping\":\"", info->mapping,
-                               "\",\"space\":", info->points, "}\n"};
+  const char *const parts[] = {"{\"schema\":\"nestor.sweep/1\",\"sweep\":\"", info->name, "\",\"space\":", info->points, "}\n"};
   const char *const plain[] = {info->name, ": ", info->points, " points\n"};
   if (args->format == NESTOR_FORMAT_JSON)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) nestor_buffer_append(out, parts[i], strlen(parts[i]));

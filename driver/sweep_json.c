@@ -69,14 +69,12 @@ void nst_sweep_json(nestor_sweep *s, bool timing, nst_buffer *out) {
   const nestor_sweep_info info = nestor_sweep_about(s);
   nst_buffer_puts(out, "{\"schema\":\"nestor.sweep/1\",\"sweep\":");
   string(out, info.name);
-  nst_buffer_puts(out, ",\"mapping\":");
-  string(out, info.mapping);
   nst_buffer_printf(out, ",\"space\":%s", info.points);
   count(out, "evaluated", info.evaluated);
   count(out, "pruned", info.pruned);
-  count(out, "duplicates", info.duplicates);
-  count(out, "dropped", info.dropped);
   count(out, "valid", info.valid);
+  count(out, "dropped", info.dropped);
+  count(out, "duplicates", info.duplicates);
   nst_buffer_printf(out, ",\"exhausted\":%s", info.proven ? "true" : "false");
   nst_buffer_puts(out, ",\"best\":[");
   for (size_t i = 0; i < nst_sweep_result_nbest(s->found); i++) {
