@@ -6,6 +6,7 @@
 #include "ir/footprint.h"
 
 #include <math.h>
+#include <string.h>
 
 static void grouped_cell(nst_table *t, int64_t v) { nst_number_grouped(nst_table_cell(t), v); }
 
@@ -23,7 +24,8 @@ static void tensor_row(nst_table *t, const nestor_eval *e, int l, int tensor, bo
   const nst_ir_tensor *info = &e->ir->workload.tensors[tensor];
   nst_table_text(t, first ? e->ir->hardware.levels[l].name : "");
   nst_table_text(t, info->name);
-  nst_table_text(t, info->type);
+  if (strncmp(info->type, "bits(", 5) == 0) nst_buffer_printf(nst_table_cell(t), "bits(%lld)", (long long)e->nest->bits[tensor]);
+  else nst_table_text(t, info->type);
   if (!nst_is_kept(e->ir, l, tensor)) {
     nst_table_text(t, "bypasses");
     for (int i = 0; i < 5; i++) nst_table_text(t, "-");
