@@ -3,15 +3,19 @@
  * The code is shared; what a call needs besides (columns remembered, a nest for
  * the derived figures) is a worker. Workers are kept in a list under a lock: a
  * call takes one or makes one, and puts it back. A point that the code cannot
- * count exactly is counted by the analysis, so both give the same numbers. */
-#include "driver/internal.h"
+ * count exactly is counted by the analysis, so both give the same numbers. Where
+ * costs are the same at all points, figures come from a sheet (driver/sheet.h),
+ * else from the metrics of each point's own nest. */
 #include "backend/kernel.h"
+#include "driver/sheet.h"
 #include "ir/plan.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { CHUNK = 512 };
 
 typedef struct worker worker;
 struct worker {
@@ -24,6 +28,11 @@ struct worker {
   nst_metrics metrics;
   int64_t *params;
   nst_value *values;
+  bool sheet_tried;
+  const nst_sheet *sheet;
+  uint8_t *status;   /* [CHUNK] */
+  int64_t *counters; /* [CHUNK][width] */
+  double *figures;
 };
 
 struct nestor_kernel {
@@ -54,6 +63,7 @@ static worker *worker_new(const nestor_kernel *k) {
   w->counts = nst_counts_new(w->arena, k->ir);
   w->params = NST_NEW_ARRAY(w->arena, k->ir->scope.nparams, int64_t);
   w->values = NST_NEW_ARRAY(w->arena, k->ir->scope.nparams, nst_value);
+  w->figures = NST_NEW_ARRAY(w->arena, k->nfigures, double);
   return w;
 }
 
@@ -152,20 +162,76 @@ nestor_point nestor_kernel_call(nestor_kernel *kernel, const int64_t *params, do
   return point;
 }
 
+/* ---- many points ---- */
+
+static void set_params(worker *w, const nestor_kernel *k, const int64_t *const *params, size_t i) {
+  for (int p = 0; p < k->ir->scope.nparams; p++) w->params[p] = params[p][i];
+}
+
+/* The sheet, made with the nest of the first point that has one. */
+static const nst_sheet *sheet_of(const nestor_kernel *k, worker *w) {
+  if (w->sheet_tried || !nst_kernel_fixed_costs(k->code)) return w->sheet;
+  w->sheet_tried = true;
+  for (int i = 0; i < k->ir->scope.nparams; i++)
+    w->values[i] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(w->params[i])};
+  const nst_nest *nest = nst_nest_make(w->maker, w->values, NULL);
+  w->sheet = nest ? nst_sheet_new(w->arena, nest, k->figures, k->nfigures) : NULL;
+  return w->sheet;
+}
+
+static nestor_point finish(const nestor_kernel *k, worker *w, nst_kernel_status status, int64_t *counters) {
+  if (status == NST_KERNEL_INFEASIBLE) {
+    for (size_t f = 0; f < k->nfigures; f++) w->figures[f] = NAN;
+    return NESTOR_POINT_INVALID;
+  }
+  const nst_sheet *sheet = status == NST_KERNEL_OK ? sheet_of(k, w) : NULL;
+  const nst_counts counts = sheet ? nst_kernel_view(k->code, counters) : (nst_counts){0};
+  return sheet && nst_sheet_figures(sheet, &counts, w->figures) ? NESTOR_POINT_OK : run(k, w, w->figures);
+}
+
 size_t nestor_kernel_batch(nestor_kernel *kernel, size_t n, const int64_t *const *params, double *const *out,
                            uint8_t *points) {
   worker *w = take(kernel);
+  const size_t width = nst_kernel_width(kernel->code);
+  if (!w->status) {
+    w->status = NST_NEW_ARRAY(w->arena, CHUNK, uint8_t);
+    w->counters = NST_NEW_ARRAY(w->arena, CHUNK * width, int64_t);
+  }
+  const int nparams = kernel->ir->scope.nparams;
   nst_arena *arena = nst_arena_new();
-  double *figures = NST_NEW_ARRAY(arena, kernel->nfigures, double);
+  const int64_t **columns = NST_NEW_ARRAY(arena, nparams + 1, const int64_t *);
   size_t good = 0;
-  for (size_t i = 0; i < n; i++) {
-    for (int p = 0; p < kernel->ir->scope.nparams; p++) w->params[p] = params[p][i];
-    const nestor_point point = run(kernel, w, figures);
-    for (size_t f = 0; f < kernel->nfigures; f++) out[f][i] = figures[f];
-    if (points) points[i] = (uint8_t)point;
-    good += point == NESTOR_POINT_OK;
+  for (size_t first = 0; first < n; first += CHUNK) {
+    const size_t m = n - first < CHUNK ? n - first : CHUNK;
+    for (int p = 0; p < nparams; p++) columns[p] = params[p] + first;
+    nst_kernel_batch(kernel->code, w->scratch, m, columns, w->status, w->counters);
+    for (size_t i = 0; i < m; i++) {
+      set_params(w, kernel, params, first + i);
+      const nestor_point point = finish(kernel, w, (nst_kernel_status)w->status[i], w->counters + i * width);
+      for (size_t f = 0; f < kernel->nfigures; f++) out[f][first + i] = w->figures[f];
+      if (points) points[first + i] = (uint8_t)point;
+      good += point == NESTOR_POINT_OK;
+    }
   }
   nst_arena_free(arena);
   give(kernel, w);
   return good;
+}
+
+void nestor_kernel_defaults(const nestor_kernel *kernel, size_t n, const bool *given, int64_t *const *params,
+                            uint8_t *points) {
+  const int nparams = kernel->ir->scope.nparams;
+  nst_arena *arena = nst_arena_new();
+  nst_value *values = NST_NEW_ARRAY(arena, nparams, nst_value);
+  for (size_t i = 0; i < n; i++) {
+    for (int p = 0; p < nparams; p++)
+      if (given[p]) values[p] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(params[p][i])};
+    bool good = nst_nest_defaults(values, given, kernel->ir, NULL);
+    for (int p = 0; p < nparams && good; p++)
+      if (!given[p]) good = nst_value_to_i64(&params[p][i], &values[p]);
+    points[i] = good ? NESTOR_POINT_OK : NESTOR_POINT_INVALID;
+    for (int p = 0; p < nparams && !good; p++)
+      if (!given[p]) params[p][i] = 0; /* no tile */
+  }
+  nst_arena_free(arena);
 }

@@ -316,6 +316,10 @@ NESTOR_API nestor_point nestor_kernel_call(nestor_kernel *kernel, const int64_t 
  * A bad point spoils no other. */
 NESTOR_API size_t nestor_kernel_batch(nestor_kernel *kernel, size_t n, const int64_t *const *params,
                                       double *const *out, uint8_t *points);
+/* Completes n points: writes the columns of the parameters that are not given with their defaults, which may depend on
+ * given ones. points[i]: INVALID where a default has no whole value; the column then holds 0. */
+NESTOR_API void nestor_kernel_defaults(const nestor_kernel *kernel, size_t n, const bool *given, int64_t *const *params,
+                                       uint8_t *points);
 
 /* ---- tests --------------------------------------------------------------- */
 
