@@ -45,6 +45,7 @@ typedef struct {
   bool json_diagnostics, check, write, quiet, require_fit, help;
   nestor_sweep_options sweep;
   const char *checkpoint, *all, *best, *plot; /* files of a sweep, or NULL */
+  const char *points; /* --points of eval, or NULL */
   bool dry_run, resume, timing, progress, sharded;
 } cli_args;
 
@@ -69,6 +70,7 @@ int cli_test(const cli_args *args);
 int cli_explain(const cli_args *args);
 int cli_emit(const cli_args *args);
 int cli_sweep(const cli_args *args);
+int cli_points(const cli_args *args); /* eval --points */
 int cli_merge(const cli_args *args);
 int cli_version(const cli_args *args);
 int cli_help(const cli_args *args);

@@ -33,5 +33,5 @@ static int report(const cli_args *args, nestor_engine engine) {
   return code;
 }
 
-int cli_eval(const cli_args *args) { return report(args, args->engine); }
+int cli_eval(const cli_args *args) { return args->points ? cli_points(args) : report(args, args->engine); }
 int cli_simulate(const cli_args *args) { return report(args, NESTOR_ENGINE_SIMULATE); }

@@ -26,6 +26,9 @@ static const char eval_help[] =
   "A mapping that does not fit is a warning; its figures are printed all the same.\n"
   "When some mappings cannot be evaluated, the others are printed and the exit code\n"
   "is 1.\n\n"
+  "With --points FILE.csv one mapping is evaluated at every row of the file, whose\n"
+  "header names parameters, through native code; the output is CSV, row by row. A bad\n"
+  "row is told by its number, its figures stay empty, and the rest go on.\n\n"
   "  nestor eval gemm.nest --mapping os --set tm=32 --format json\n";
 
 static const char simulate_help[] =
@@ -86,7 +89,8 @@ const cli_command cli_commands[] = {
   {"fmt", "[--check | -w] FILE...", "format programs", fmt_help,
    COMMON | CLI_BIT(CHECK) | CLI_BIT(WRITE) | CLI_BIT(OUTPUT), true, cli_fmt},
   {"eval", "[OPTIONS] FILE...", "count what mappings move, hold and cost", eval_help,
-   COMMON | CHOICE | CLI_BIT(FORMAT) | CLI_BIT(ENGINE) | CLI_BIT(REQUIRE_FIT) | CLI_BIT(OUTPUT), true, cli_eval},
+   COMMON | CHOICE | CLI_BIT(FORMAT) | CLI_BIT(ENGINE) | CLI_BIT(REQUIRE_FIT) | CLI_BIT(POINTS) | CLI_BIT(OUTPUT), true,
+   cli_eval},
   {"simulate", "[OPTIONS] FILE...", "the same by literal execution", simulate_help,
    COMMON | CHOICE | CLI_BIT(FORMAT) | CLI_BIT(REQUIRE_FIT) | CLI_BIT(OUTPUT), true, cli_simulate},
   {"test", "[OPTIONS] FILE...", "run test and verify blocks", test_help,

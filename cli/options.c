@@ -181,6 +181,7 @@ static bool take(cli_args *args, cli_option option, const char *value) {
     case CLI_O_CHECKPOINT: return take_file("checkpoint", value, &args->checkpoint);
     case CLI_O_RESUME: args->resume = true; return true;
     case CLI_O_SHARD: return take_shard(args, value);
+    case CLI_O_POINTS: return take_file("points", value, &args->points);
     case CLI_O_ALL: return take_file("all", value, &args->all);
     case CLI_O_BEST: return take_file("emit", value, &args->best);
     case CLI_O_PLOT: return take_file("plot", value, &args->plot);

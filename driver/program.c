@@ -93,3 +93,9 @@ bool nestor_program_param(const nestor_program *program, size_t mapping, size_t 
   free(values);
   return true;
 }
+
+const char *nestor_program_level(const nestor_program *program, size_t mapping, size_t level) {
+  if (mapping >= nestor_program_mappings(program)) return NULL;
+  const nst_ir_hardware *h = &program->ir->mappings[mapping]->hardware;
+  return level < (size_t)h->nlevels && h->levels[level].kind == NST_LEVEL_MEMORY ? h->levels[level].name : NULL;
+}

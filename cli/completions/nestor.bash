@@ -32,13 +32,13 @@ _nestor() {
       done
       mapfile -t COMPREPLY < <(compgen -W "$names" -- "$cur")
       return ;;
-    -o | --output | --checkpoint | --all | --plot) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
+    -o | --output | --points | --checkpoint | --all | --plot) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
   esac
   local common='--diagnostics --color --help' choice='--mapping --set'
   case ${COMP_WORDS[1]} in
     check) options="$common --quiet" ;;
     fmt) options="$common --check --write --output" ;;
-    eval) options="$common $choice --format --engine --require-fit --output" ;;
+    eval) options="$common $choice --format --engine --require-fit --points --output" ;;
     simulate) options="$common $choice --format --require-fit --output" ;;
     test) options="$common --quiet --format --output" ;;
     explain) options="$common $choice --output" ;;

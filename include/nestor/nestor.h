@@ -183,6 +183,9 @@ NESTOR_API bool nestor_program_mapping(const nestor_program *program, size_t map
 NESTOR_API bool nestor_program_param(const nestor_program *program, size_t mapping, size_t param,
                                      nestor_param_info *out);
 
+/* The name of a memory of the mapping's hardware, outermost first; NULL: the level is no memory, or there is none. */
+NESTOR_API const char *nestor_program_level(const nestor_program *program, size_t mapping, size_t level);
+
 /* The text in its one true layout, comments kept. NESTOR_ERROR where it does not parse; *out then untouched. */
 NESTOR_API nestor_status nestor_program_format(const nestor_program *program, nestor_buffer *out);
 /* A stage of the compiler as text: "ast", "ir", "expr" (the counters as formulas
