@@ -1,4 +1,5 @@
-/* nestor check: are the files good programs? Evaluates nothing. */
+/* nestor check: are the files good programs? A mapping whose parameters all have defaults is also counted at them,
+ * as what only numbers can show (a par that does not fit, a memory that is too small) is wrong then as well. */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -24,6 +25,26 @@ static void describe(nestor_buffer *out, const char *path, const nestor_program 
   nestor_buffer_append(out, "\n", 1);
 }
 
+static bool has_defaults(const nestor_program *program, size_t mapping) {
+  nestor_param_info param;
+  for (size_t p = 0; nestor_program_param(program, mapping, p, &param); p++)
+    if (!param.has_default) return false;
+  return true;
+}
+
+/* Whether all mappings can be evaluated with their defaults. */
+static bool evaluates(const cli_args *args, const nestor_program *program) {
+  bool good = true;
+  for (size_t m = 0; m < nestor_program_mappings(program); m++) {
+    if (!has_defaults(program, m)) continue;
+    nestor_eval *e = nestor_eval_new(program, m);
+    if (nestor_eval_run(e, NESTOR_ENGINE_ANALYSIS, NULL) != NESTOR_OK) good = false;
+    cli_diagnostics(args, nestor_eval_diagnostics(e), false);
+    nestor_eval_free(e);
+  }
+  return good;
+}
+
 int cli_check(const cli_args *args) {
   nestor_buffer *out = nestor_buffer_new();
   int code = CLI_GOOD;
@@ -35,7 +56,7 @@ int cli_check(const cli_args *args) {
     }
     cli_diagnostics(args, nestor_program_diagnostics(program), true);
     const nestor_status status = nestor_program_status(program);
-    if (status != NESTOR_OK) code = cli_worse(code, CLI_PROGRAM);
+    if (status != NESTOR_OK || !evaluates(args, program)) code = cli_worse(code, CLI_PROGRAM);
     else if (!args->quiet) describe(out, args->files[i], program);
     nestor_program_free(program);
   }

@@ -37,8 +37,9 @@ static const char simulate_help[] =
   "points x nodes are refused.\n";
 
 static const char check_help[] =
-  "Parses the files and checks names, types, units and the rules of mappings; counts\n"
-  "nothing.\n";
+  "Parses the files and checks names, types, units and the rules of mappings. Mappings\n"
+  "whose parameters all have defaults are counted at them, for what only numbers can\n"
+  "show: pars that are too wide, memories that are too small.\n";
 
 static const char fmt_help[] =
   "Prints the files in their one true layout, comments kept. With --check it names\n"
@@ -84,7 +85,7 @@ static const char merge_help[] =
   "  nestor merge part0 part1 part2\n";
 
 const cli_command cli_commands[] = {
-  {"check", "FILE...", "check programs without evaluating them", check_help, COMMON | CLI_BIT(QUIET), true,
+  {"check", "FILE...", "check programs", check_help, COMMON | CLI_BIT(QUIET), true,
    cli_check},
   {"fmt", "[--check | -w] FILE...", "format programs", fmt_help,
    COMMON | CLI_BIT(CHECK) | CLI_BIT(WRITE) | CLI_BIT(OUTPUT), true, cli_fmt},

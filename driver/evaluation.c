@@ -7,6 +7,7 @@
  * Left to others: which parameters (tests, verify, the command line), how
  * figures are shown (report_*). */
 #include "driver/internal.h"
+#include "driver/peak.h"
 #include "driver/pipeline.h"
 
 #include <math.h>
@@ -146,43 +147,17 @@ bool nst_is_kept(const nst_ir_mapping *m, int level, int tensor) {
   return false;
 }
 
-static bool on_path(const nst_ir_mapping *m, int stmt, int node) {
-  for (int i = 0; i < m->paths[stmt].nnodes; i++)
-    if (m->paths[stmt].nodes[i] == node) return true;
-  return false;
-}
-
-/* Bits that one slot holds, if it lies at a level and on the path of a statement. */
-static nst_i128 held(const nestor_eval *e, int slot, int level, int stmt) {
-  const nst_ir_slot *s = &e->ir->slots[slot];
-  return s->level == level && on_path(e->ir, stmt, s->node) ? (nst_i128)e->counts->tile[slot] * e->nest->bits[s->tensor] : 0;
-}
-
-/* The statement that makes the usage of a level: of all branches the one whose path holds most. */
-static int fullest(const nestor_eval *e, int level) {
-  int best = 0;
-  nst_i128 most = -1;
-  for (int s = 0; s < e->ir->workload.nstmts; s++) {
-    nst_i128 sum = 0;
-    for (int i = 0; i < e->ir->nslots; i++) sum += held(e, i, level, s);
-    if (sum > most) best = s;
-    if (sum > most) most = sum;
-  }
-  return best;
-}
-
 static void tell_fit(nestor_eval *e, int l) {
   const nst_ir_level *level = &e->ir->hardware.levels[l];
   nst_buffer usage = {0}, capacity = {0}, parts = {0};
   nst_number_grouped(&usage, nst_round_up(e->metrics.levels[l].usage));
   nst_number_decimal(&capacity, nst_rat_to_double(e->nest->levels[l].capacity), 3);
-  const int stmt = fullest(e, l);
-  for (int i = 0; i < e->ir->nslots; i++) {
-    nst_rat bytes;
-    if (e->ir->slots[i].level != l || !on_path(e->ir, stmt, e->ir->slots[i].node)) continue;
-    if (!nst_rat_make(&bytes, held(e, i, l, stmt) * (level->double_buffered ? 2 : 1), 8)) continue;
-    nst_buffer_printf(&parts, "%s%s ", parts.len ? " + " : "", e->ir->workload.tensors[e->ir->slots[i].tensor].name);
-    nst_number_grouped(&parts, nst_round_up(bytes));
+  nst_share *shares = NST_NEW_ARRAY(e->message_arena, e->ir->workload.ntensors, nst_share);
+  nst_peak_shares(shares, e->nest, e->counts, l);
+  for (int t = 0; t < e->ir->workload.ntensors; t++) {
+    if (!shares[t].held) continue;
+    nst_buffer_printf(&parts, "%s%s ", parts.len ? " + " : "", e->ir->workload.tensors[t].name);
+    nst_number_grouped(&parts, nst_round_up(shares[t].bytes));
     nst_buffer_puts(&parts, " B");
   }
   const nst_ir_node *keep = keep_at(e->ir, l);
@@ -190,8 +165,9 @@ static void tell_fit(nestor_eval *e, int l) {
                              "mapping `%s` does not fit: `%s` holds %s B and has %s B", e->ir->name, level->name,
                              usage.text, capacity.text);
   nst_diag_label(e->diags, d, level->span, "its capacity is %s B", capacity.text);
+  const int stmt = nst_peak_stmt(e->nest, e->counts, l);
   const char *doubled = level->double_buffered ? " (doubled, as it is double-buffered)" : "";
-  if (e->ir->workload.nstmts > 1)
+  if (stmt >= 0)
     nst_diag_help(e->diags, d, "the %s B are %s%s, while `%s` is computed: the branch that holds most", usage.text, parts.text, doubled,
                   e->ir->workload.tensors[e->ir->workload.stmts[stmt].out.tensor].name);
   else

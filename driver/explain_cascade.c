@@ -3,6 +3,7 @@
  * unfused figure is a floor that any mapping without fusion has at least: every
  * statement reads its inputs once and writes its output once. */
 #include "driver/explain.h"
+#include "driver/peak.h"
 #include "driver/table.h"
 #include "ir/footprint.h"
 
@@ -63,58 +64,28 @@ static void lifetime(nst_explain *x, int slot) {
 
 /* ---- the peak of a memory ---- */
 
-static nst_rat slots_bytes(const nst_explain *x, const nst_ir_node *n) {
-  nst_rat sum = nst_rat_int(0);
-  const int64_t copies = x->m->hardware.levels[n->level].double_buffered ? 2 : 1;
-  for (int i = 0; i < x->m->nslots; i++) {
-    nst_rat bytes;
-    if (x->m->slots[i].node != n->id) continue;
-    /* Parts of a usage that has been added up before. */
-    if (nst_rat_make(&bytes, (nst_i128)x->counts->tile[i] * x->nest->bits[x->m->slots[i].tensor] * copies, 8))
-      nst_rat_add(&sum, sum, bytes);
-  }
-  return sum;
-}
-
-/* Bytes held from n inward, and the branches that make them up appended to names. */
-static nst_rat peak(const nst_explain *x, int level, const nst_ir_node *n, nst_buffer *names) {
-  nst_rat sum = nst_rat_int(0);
-  for (; n; n = n->next) {
-    if (n->kind == NST_NODE_KEEP && n->level == level) nst_rat_add(&sum, sum, slots_bytes(x, n));
-    if (n->kind != NST_NODE_SEQ) continue;
-    nst_rat largest = nst_rat_int(0);
-    nst_buffer best = {0};
-    for (int b = 0; b < n->nbranches; b++) {
-      nst_buffer inside = {0};
-      const nst_rat bytes = peak(x, level, n->branches[b].body, &inside);
-      if (nst_rat_cmp(bytes, largest) > 0) {
-        largest = bytes;
-        nst_buffer_clear(&best);
-        nst_buffer_puts(&best, "branch ");
-        for (int s = 0; s < n->branches[b].nstmts; s++)
-          nst_buffer_printf(&best, "%s%s", s ? ", " : "", statement_name(x, n->branches[b].stmts[s]));
-        if (inside.len) nst_buffer_printf(&best, ", in it %s", inside.text);
-      }
-      nst_buffer_fini(&inside);
+/* "branch T, Y, in it branch Y": the way to the statements that need the most. */
+static void peak_names(nst_explain *x, int level, const nst_ir_node *n) {
+  const char *before = ", reached in branch ";
+  while (n) {
+    const nst_ir_branch *b = n->kind == NST_NODE_SEQ ? nst_peak_branch(x->nest, x->counts, level, n) : NULL;
+    if (b) {
+      nst_buffer_puts(x->out, before);
+      branch_name(x, b);
+      before = ", in it branch ";
     }
-    nst_rat_add(&sum, sum, largest);
-    if (best.len) nst_buffer_add(names, best.text, best.len);
-    nst_buffer_fini(&best);
+    n = b ? b->body : n->next;
   }
-  return sum;
 }
 
 static void peaks(nst_explain *x) {
   nst_buffer_puts(x->out, "\npeak usage\n");
   for (int l = 0; l < x->m->hardware.nlevels; l++) {
     if (x->m->hardware.levels[l].kind != NST_LEVEL_MEMORY || l == x->m->outermost) continue;
-    nst_buffer names = {0};
-    const nst_rat bytes = peak(x, l, x->m->root, &names);
     nst_buffer_printf(x->out, "  %s: ", x->m->hardware.levels[l].name);
-    nst_count_of(x->out, nst_round_up(bytes), "byte", "bytes");
-    if (names.len) nst_buffer_printf(x->out, ", reached in %s", names.text);
+    nst_count_of(x->out, nst_round_up(x->e->metrics.levels[l].usage), "byte", "bytes");
+    peak_names(x, l, x->m->root);
     nst_buffer_putc(x->out, '\n');
-    nst_buffer_fini(&names);
   }
 }
 

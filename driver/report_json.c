@@ -1,6 +1,7 @@
 /* JSON after the schema nestor.eval/1 (docs/schemas): keys in a fixed order,
  * integers as integers, undefined figures null. Every tensor stands at every
  * memory, with zeros where it bypasses it. */
+#include "driver/peak.h"
 #include "driver/report.h"
 
 #include <string.h>
@@ -40,6 +41,8 @@ static void params(nst_buffer *out, const nestor_eval *e) {
 }
 
 static void violations(nst_buffer *out, const nestor_eval *e) {
+  nst_arena *arena = nst_arena_new();
+  nst_share *shares = NST_NEW_ARRAY(arena, e->ir->workload.ntensors, nst_share);
   key(out, "violations");
   nst_buffer_putc(out, '[');
   bool first = true;
@@ -52,18 +55,19 @@ static void violations(nst_buffer *out, const nestor_eval *e) {
     number(out, "capacity_bytes", true, e->nest->levels[l].capacity);
     key(out, "tensors");
     char separator = '{';
+    nst_peak_shares(shares, e->nest, e->counts, l);
     for (int t = 0; t < e->ir->workload.ntensors; t++) {
-      nst_rat bytes;
-      if (!nst_is_kept(e->ir, l, t) || !nst_metrics_usage(&bytes, e->nest, e->counts, l, t)) continue;
+      if (!shares[t].held) continue;
       nst_buffer_putc(out, separator);
       separator = ',';
       string(out, e->ir->workload.tensors[t].name);
       nst_buffer_putc(out, ':');
-      nst_buffer_int(out, nst_round_up(bytes));
+      nst_buffer_int(out, nst_round_up(shares[t].bytes));
     }
     nst_buffer_puts(out, "}}");
   }
   nst_buffer_putc(out, ']');
+  nst_arena_free(arena);
 }
 
 static void tensors(nst_buffer *out, const nestor_eval *e, int l) {

@@ -161,6 +161,21 @@ static bool std_text(nst_checker *ck, const nst_ast_decl *d, const char **text, 
   return false;
 }
 
+/* Where the standard library has a module of that name, which declares it, say how to use it. */
+static bool help_std(nst_checker *ck, nst_diag *d, nst_namespace ns, nst_name wanted) {
+  static const char *const folders[NST_NS_COUNT] = {
+    [NST_NS_WORKLOAD] = "std.workloads.", [NST_NS_HARDWARE] = "std.hardware.", [NST_NS_MAPPING] = "std.mappings."};
+  if (!folders[ns] || !ck->options || !ck->options->module) return false;
+  const char *path = nst_arena_printf(ck->arena, "%s%s", folders[ns], wanted), *name, *text;
+  size_t len;
+  for (size_t i = 0; ck->options->module(ck->options->module_ctx, i, &name, &text, &len); i++) {
+    if (strcmp(name, path) != 0) continue;
+    nst_diag_help(ck->diags, d, "the standard library has one: add `use %s`", path);
+    return true;
+  }
+  return false;
+}
+
 static bool file_text(nst_checker *ck, const nst_module *from, const nst_ast_decl *d, const char *key,
                       nst_buffer *text) {
   if (from->is_std || !ck->options || !ck->options->load) {
@@ -335,6 +350,7 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
   if (where->incomplete || say_other_kind(ck, where, ns, id)) return NULL;
   nst_diag *d =
     nst_diag_add(ck->diags, NST_D_UNKNOWN_DECLARATION, id->span, "there is no %s `%s`", namespace_bare[ns], id->name);
+  if (!alias->name && help_std(ck, d, ns, id->name)) return NULL;
   if (nst_suggest(ck->diags, d, id->span, id->name, &c)) return NULL;
   if (where->names[ns].len) {
     nst_help_known(ck->arena, ck->diags, d, "names", &where->names[ns]);
