@@ -569,7 +569,9 @@ static bool pruned(nst_sweep_worker *w, const job *j, int level, const void *coe
 static bool run_level(nst_sweep_worker *w, const job *j, int d, size_t from, size_t to) {
   int n = w->k->layout.ndims;
   if (d == n - 2) make_table(w);
-  for (size_t t = from; t < to; t++) {
+  for (size_t i = 0; i < w->k->layout.dims[d].ntuples; i++) {
+    size_t t = j->each ? i : w->k->layout.dims[d].visit[i];
+    if (t < from || t >= to) continue;
     w->tuple[d] = t;
     if (d == n - 2) {
       if (!pruned(w, j, n - 1, (const char *)w->table + 8 * t, w->k->layout.dims[d].padded) && !run_points(w, j)) return false;

@@ -4,6 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Halves, quarters, eighths …: what is good is near what was seen, and known by the time the neighbours come. */
+static void order_visits(nst_arena *arena, nst_sweep_dimension *dim) {
+  size_t all = 1, n = 0;
+  while (all < dim->ntuples) all *= 2;
+  dim->visit = NST_NEW_ARRAY(arena, dim->ntuples + 1, size_t);
+  for (size_t i = 0; i < all; i++) {
+    size_t t = 0;
+    for (size_t bit = 1, mirrored = all / 2; bit < all; bit *= 2, mirrored /= 2) t |= i & bit ? mirrored : 0;
+    if (t < dim->ntuples) dim->visit[n++] = t;
+  }
+}
+
 static void order_axes(nst_sweep_layout *l, nst_arena *arena) {
   const nst_sweep_tables *t = l->tables;
   l->ndims = t->naxes < 2 ? 2 : t->naxes;
@@ -17,6 +29,7 @@ static void order_axes(nst_sweep_layout *l, nst_arena *arena) {
     l->dims[k] = (nst_sweep_dimension){.axis = a, .ntuples = tuples};
   }
   for (int d = 0; d < l->ndims; d++) l->dims[d].padded = nst_vector_padded(l->dims[d].ntuples);
+  for (int d = 0; d < l->ndims - 1; d++) order_visits(arena, &l->dims[d]);
 }
 
 static void pad_columns(nst_sweep_layout *l, nst_arena *arena, nst_sweep_dimension *dim) {

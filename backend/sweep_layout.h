@@ -17,6 +17,7 @@ typedef struct {
   int axis;                  /* -1: an axis of one tuple and no columns */
   uint64_t ntuples, padded;
   void **columns;            /* all columns of the axis, padded, doubles or int64_t; 0: ones */
+  size_t *visit;             /* its tuples, far ones first, so that limits are soon tight; NULL for the innermost */
 } nst_sweep_dimension;
 
 /* What all variants share. */
