@@ -23,6 +23,7 @@ typedef struct nst_fe_hardware nst_fe_hardware;
 typedef struct nst_fe_mapping nst_fe_mapping;
 typedef struct nst_fe_model nst_fe_model;
 
+typedef struct { const void *where; nst_name name; nst_diag *said; } nst_unknown;
 typedef struct {
   nst_arena *arena;
   nst_interner *interner;
@@ -33,7 +34,14 @@ typedef struct {
   NST_VEC(nst_module *) loading; /* the chain of uses at hand, to find cycles */
   uint64_t fuel;                 /* for evaluating constants: what is left for the whole run */
   int const_depth;               /* constants being checked inside one another */
+  bool const_too_deep;           /* too many of them: said */
+  NST_VEC(nst_unknown) unknown;  /* names that have been called unknown */
 } nst_checker;
+
+/* check_unknown.c: says that `name` is unknown in `where`, a table, unless that has been said: then this use becomes
+ * a label of that message, and NULL is returned. */
+nst_diag *nst_say_unknown(nst_checker *ck, const void *where, nst_diag_id id, nst_span span, nst_name name,
+                          const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* ---- expressions: check_expr.c; check_root.c, check_fold.c, check_call.c ---- */
 
@@ -204,6 +212,7 @@ typedef struct {
   NST_VEC(nst_tensor_use) uses; /* beside tensors */
   NST_VEC(nst_ir_stmt) stmts;
   nst_dim_set used;         /* by any statement */
+  bool full;                /* more tensors or statements than a workload takes: said */
 } nst_workload_check;
 bool nst_check_statement(nst_workload_check *c, const nst_ast_witem *item);
 int nst_workload_tensor(nst_workload_check *c, const nst_ast_ident *id, int nranks, nst_span span); /* -1: reported */

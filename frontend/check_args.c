@@ -43,8 +43,9 @@ void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_decl *d
 
 static void say_unknown_param(nst_checker *ck, const nst_ast_arg *arg, const nst_fe_params *target, const char *what,
                               nst_name name) {
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_PARAM, arg->name.span, "%s `%s` has no parameter `%s`", what,
-                             name, arg->name.name);
+  nst_diag *m = nst_say_unknown(ck, target, NST_D_UNKNOWN_PARAM, arg->name.span, arg->name.name,
+                                "%s `%s` has no parameter `%s`", what, name, arg->name.name);
+  if (!m) return;
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, &target->names);
   if (nst_suggest(ck->diags, m, arg->name.span, arg->name.name, &c)) return;

@@ -185,12 +185,9 @@ static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, i
   const nst_symbol *sym = nst_symtab_find(s->levels, e->id.name);
   if (!sym) {
     if (s->incomplete) return false;
-    nst_diag *m =
-      nst_diag_add(ck->diags, nst_symtab_find(s->tensors, e->id.name) ? NST_D_WRONG_KIND : NST_D_UNKNOWN_LEVEL, e->span,
-                   nst_symtab_find(s->tensors, e->id.name) ? "`%s` is a tensor, and a level is needed here"
-                                                           : "there is no level `%s`",
-                   e->id.name);
     if (nst_symtab_find(s->tensors, e->id.name)) {
+      nst_diag *m = nst_diag_add(ck->diags, NST_D_WRONG_KIND, e->span, "`%s` is a tensor, and a level is needed here",
+                                 e->id.name);
       const nst_ast_expr *other =
         arg->next && arg->next->value && arg->next->value->kind == NST_AST_NAME ? arg->next->value : NULL;
       if (other && nst_symtab_find(s->levels, other->id.name)) {
@@ -204,6 +201,9 @@ static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, i
       }
       return false;
     }
+    nst_diag *m = nst_say_unknown(ck, s->levels, NST_D_UNKNOWN_LEVEL, e->span, e->id.name, "there is no level `%s`",
+                                  e->id.name);
+    if (!m) return false;
     nst_candidates c = {0};
     nst_candidates_add(ck->arena, &c, s->levels);
     if (!nst_suggest(ck->diags, m, e->span, e->id.name, &c))
@@ -239,7 +239,9 @@ static bool tensor_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, 
     return !sym->poisoned;
   }
   if (s->incomplete) return false;
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_TENSOR, e->span, "the workload has no tensor `%s`", e->id.name);
+  nst_diag *m = nst_say_unknown(ck, s->tensors, NST_D_UNKNOWN_TENSOR, e->span, e->id.name,
+                                "the workload has no tensor `%s`", e->id.name);
+  if (!m) return false;
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, s->tensors);
   if (!nst_suggest(ck->diags, m, e->span, e->id.name, &c))

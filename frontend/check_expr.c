@@ -91,7 +91,9 @@ static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
     say_lone_unit(s, e->span);
     return;
   }
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_NAME, e->span, "`%s` is not the name of a value here", name);
+  const void *where = s->nframes ? (const void *)s->frames[0] : s->module;
+  nst_diag *m = nst_say_unknown(ck, where, NST_D_UNKNOWN_NAME, e->span, name, "`%s` is not the name of a value here", name);
+  if (!m) return;
   nst_candidates c = {0};
   for (const nst_sum_var *v = s->sums; v; v = v->outer) {
     nst_symtab one = {&(nst_symbol){.name = v->name}, 1, 1, NULL, 0};
@@ -198,7 +200,9 @@ static nst_typed check_member(nst_scope *s, const nst_ast_expr *e) {
     }
     return nst_poison();
   }
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_LEVEL, object->span, "there is no level `%s` here", name);
+  nst_diag *m = nst_say_unknown(ck, s->levels ? (const void *)s->levels : s->module, NST_D_UNKNOWN_LEVEL, object->span,
+                                name, "there is no level `%s` here", name);
+  if (!m) return nst_poison();
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, s->levels);
   nst_candidates_add(ck->arena, &c, &s->module->aliases);

@@ -85,8 +85,9 @@ static affine of_name(nst_scope *s, const nst_ast_expr *e, nst_dim_set *met) {
   const nst_symbol *sym = nst_symtab_find(s->dims, e->id.name);
   if (!sym) {
     if (sees(s, e->id.name) || s->incomplete) return of_value(s, e);
-    nst_diag *m =
-      nst_diag_add(s->ck->diags, NST_D_UNKNOWN_DIMENSION, e->span, "there is no dimension `%s`", e->id.name);
+    nst_diag *m = nst_say_unknown(s->ck, s->dims, NST_D_UNKNOWN_DIMENSION, e->span, e->id.name,
+                                  "there is no dimension `%s`", e->id.name);
+    if (!m) return wrong();
     const nst_name size = size_named_like(s, e->id.name);
     if (size) {
       nst_diag_help(s->ck->diags, m, "declare it: `dim %s = %s`", e->id.name, size);

@@ -80,8 +80,9 @@ static void read_name(reader *rd, const nst_ast_expr *e) {
     nst_diag_help(c->ck->diags, m, "write `%s[…]`, and `%s[]` for a scalar", e->id.name, e->id.name);
     return;
   }
-  nst_diag *m =
-    nst_diag_add(c->ck->diags, NST_D_UNKNOWN_NAME, e->span, "`%s` is no dimension, parameter or constant", e->id.name);
+  nst_diag *m = nst_say_unknown(c->ck, &c->w->dims, NST_D_UNKNOWN_NAME, e->span, e->id.name,
+                                "`%s` is no dimension, parameter or constant", e->id.name);
+  if (!m) return;
   nst_candidates cand = {0};
   nst_candidates_add(c->ck->arena, &cand, &c->w->dims);
   nst_candidates_add(c->ck->arena, &cand, &c->w->params.names);
@@ -170,8 +171,9 @@ bool nst_check_statement(nst_workload_check *c, const nst_ast_witem *item) {
     return false;
   }
   if (c->stmts.len >= NST_MAX_STMTS) {
-    nst_diag_add(ck->diags, NST_D_TOO_MANY, item->span, "a workload has at most %d statements", NST_MAX_STMTS);
-    c->w->incomplete = true;
+    if (!c->full)
+      nst_diag_add(ck->diags, NST_D_TOO_MANY, item->span, "a workload has at most %d statements", NST_MAX_STMTS);
+    c->w->incomplete = c->full = true;
     return false;
   }
   nst_ir_stmt stmt = {.span = item->span, .combine = (nst_combine)item->reduce};

@@ -23,7 +23,7 @@ static void declare_dims(nst_workload_check *c) {
       if (w->ir.ndims >= NST_MAX_DIMS) {
         nst_diag_add(c->ck->diags, NST_D_TOO_MANY, p->id.span, "a workload has at most %d dimensions", NST_MAX_DIMS);
         w->ok = false;
-        w->incomplete = true;
+        w->incomplete = c->scope.incomplete = true;
         return;
       }
       nst_symbol *sym = nst_symtab_declare(c->ck->arena, c->ck->diags, &w->dims, p->id.name, p->id.span, "a dimension");
@@ -85,8 +85,9 @@ static int odd_width(const char *name) {
 }
 
 static void say_unknown_type(nst_checker *ck, const nst_ast_type *type) {
-  nst_diag *m =
-    nst_diag_add(ck->diags, NST_D_UNKNOWN_TYPE, type->id.span, "there is no element type `%s`", type->id.name);
+  nst_diag *m = nst_say_unknown(ck, ck, NST_D_UNKNOWN_TYPE, type->id.span, type->id.name,
+                                "there is no element type `%s`", type->id.name);
+  if (!m) return;
   if (odd_width(type->id.name)) {
     const char *right = nst_arena_printf(ck->arena, "bits(%d)", odd_width(type->id.name));
     nst_diag_help(ck->diags, m, "did you mean `%s`?", right);
@@ -143,8 +144,9 @@ static bool check_type(nst_workload_check *c, const nst_ast_type *type, nst_ir_t
 
 static int add_tensor(nst_workload_check *c, nst_name name, nst_span span, bool declared) {
   if (c->tensors.len >= NST_MAX_TENSORS) {
-    nst_diag_add(c->ck->diags, NST_D_TOO_MANY, span, "a workload has at most %d tensors", NST_MAX_TENSORS);
-    c->w->incomplete = true;
+    if (!c->full)
+      nst_diag_add(c->ck->diags, NST_D_TOO_MANY, span, "a workload has at most %d tensors", NST_MAX_TENSORS);
+    c->w->incomplete = c->full = true;
     return -1;
   }
   int i = (int)c->tensors.len;

@@ -29,8 +29,9 @@ static int find_dim(nst_fe_nest *n, const nst_ast_ident *id) {
   const nst_symbol *sym = nst_symtab_find(&n->w->dims, id->name);
   if (sym || !id->name) return sym ? sym->index : -1;
   if (n->w->incomplete || say_other(n, id, "a dimension")) return -1;
-  nst_diag *m = nst_diag_add(n->ck->diags, NST_D_UNKNOWN_DIMENSION, id->span, "`%s` has no dimension `%s`",
-                             n->w->decl->id.name, id->name);
+  nst_diag *m = nst_say_unknown(n->ck, &n->w->dims, NST_D_UNKNOWN_DIMENSION, id->span, id->name,
+                                "`%s` has no dimension `%s`", n->w->decl->id.name, id->name);
+  if (!m) return -1;
   nst_candidates c = {0};
   nst_candidates_add(n->ck->arena, &c, &n->w->dims);
   if (!nst_suggest(n->ck->diags, m, id->span, id->name, &c))
@@ -64,8 +65,9 @@ static int find_level(nst_fe_nest *n, const nst_ast_ident *id, nst_level_kind ki
     return -1;
   }
   if (n->h->incomplete || say_other(n, id, kind_words[kind])) return -1;
-  nst_diag *m =
-    nst_diag_add(ck->diags, NST_D_UNKNOWN_LEVEL, id->span, "`%s` has no level `%s`", n->h->decl->id.name, id->name);
+  nst_diag *m = nst_say_unknown(ck, &n->h->levels, NST_D_UNKNOWN_LEVEL, id->span, id->name, "`%s` has no level `%s`",
+                                n->h->decl->id.name, id->name);
+  if (!m) return -1;
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, &known);
   if (!nst_suggest(ck->diags, m, id->span, id->name, &c))
@@ -207,8 +209,9 @@ nst_ir_node *nst_lower_keep(nst_fe_nest *n, const nst_ast_mitem *item, const int
     if (!t->id.name || !sym) {
       n->keeps_incomplete = true;
       if (!t->id.name || n->w->incomplete || say_other(n, &t->id, "a tensor")) continue;
-      nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_TENSOR, t->id.span, "`%s` has no tensor `%s`",
-                                 n->w->decl->id.name, t->id.name);
+      nst_diag *m = nst_say_unknown(ck, &n->w->tensors, NST_D_UNKNOWN_TENSOR, t->id.span, t->id.name,
+                                    "`%s` has no tensor `%s`", n->w->decl->id.name, t->id.name);
+      if (!m) continue;
       nst_candidates c = {0};
       nst_candidates_add(ck->arena, &c, &n->w->tensors);
       if (!nst_suggest(ck->diags, m, t->id.span, t->id.name, &c))

@@ -327,8 +327,9 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
   if (alias->name) {
     const nst_symbol *a = nst_symtab_find(&m->aliases, alias->name);
     if (!a) {
-      nst_diag *d =
-        nst_diag_add(ck->diags, NST_D_UNKNOWN_ALIAS, alias->span, "nothing is imported as `%s`", alias->name);
+      nst_diag *d = nst_say_unknown(ck, &m->aliases, NST_D_UNKNOWN_ALIAS, alias->span, alias->name,
+                                    "nothing is imported as `%s`", alias->name);
+      if (!d) return NULL;
       nst_candidates_add(ck->arena, &c, &m->aliases);
       if (!nst_suggest(ck->diags, d, alias->span, alias->name, &c))
         nst_diag_help(ck->diags, d, "write `use … as %s`", alias->name);
@@ -348,9 +349,9 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
   }
   if (sym) return sym->object;
   if (where->incomplete || say_other_kind(ck, where, ns, id)) return NULL;
-  nst_diag *d =
-    nst_diag_add(ck->diags, NST_D_UNKNOWN_DECLARATION, id->span, "there is no %s `%s`", namespace_bare[ns], id->name);
-  if (!alias->name && help_std(ck, d, ns, id->name)) return NULL;
+  nst_diag *d = nst_say_unknown(ck, &where->names[ns], NST_D_UNKNOWN_DECLARATION, id->span, id->name,
+                                "there is no %s `%s`", namespace_bare[ns], id->name);
+  if (!d || (!alias->name && help_std(ck, d, ns, id->name))) return NULL;
   if (nst_suggest(ck->diags, d, id->span, id->name, &c)) return NULL;
   if (where->names[ns].len) {
     nst_help_known(ck->arena, ck->diags, d, "names", &where->names[ns]);
@@ -386,8 +387,10 @@ bool nst_module_const(nst_checker *ck, nst_module *m, nst_name alias, nst_name n
   }
   if (entry->state == NST_CONST_NEW) {
     if (ck->const_depth >= CONST_DEPTH_MAX) {
-      nst_diag_add(ck->diags, NST_D_EXPR_TOO_LARGE, use_span,
-                   "too many constants hang on each other before they are declared");
+      if (!ck->const_too_deep)
+        nst_diag_add(ck->diags, NST_D_EXPR_TOO_LARGE, use_span,
+                     "too many constants hang on each other before they are declared");
+      ck->const_too_deep = true;
       return true;
     }
     entry->state = NST_CONST_DOING;
