@@ -7,7 +7,8 @@
  * convolution on three levels through the library, by the analysis with all tile
  * sizes changing from one evaluation to the next (and with one of them), beside
  * the simulator on the same mapping scaled down to what it accepts; processor
- * time. Medians of RUNS (31) runs. Exits with 1 when a bound of the project
+ * time. Cascades: `nestor eval` on the attention of Llama-3-8B, unfused and fused,
+ * prefill and decode, from spawn to exit. Medians of RUNS (31) runs. Exits with 1 when a bound of the project
  * is missed: 15 ms for a check, 20 microseconds for an evaluation. */
 #include <nestor/nestor.h>
 #include <spawn.h>
@@ -124,6 +125,11 @@ int main(int argc, char **argv) {
   for (int i = 0; i < runs; i++) samples[i] = 1e3 * spawn(check);
   const double check_ms = median(samples, (size_t)runs);
   unlink(file);
+  char *const attention[] = {argv[1], "eval", "-o", "/dev/null", "-m", "unfused_tpu", "-m", "fused_tpu", "-m",
+                             "unfused_decode_tpu", "-m", "fused_decode_tpu",
+                             NST_SOURCE_DIR "/examples/cascades/attention.nest", NULL};
+  for (int i = 0; i < runs; i++) samples[i] = 1e3 * spawn(attention);
+  const double attention_ms = median(samples, (size_t)runs);
 
   nestor_session *s = nestor_session_new();
   nestor_program *p = nestor_program_new(s, "convolution", convolution, sizeof convolution - 1, NESTOR_STAGE_CHECK);
@@ -145,6 +151,7 @@ int main(int argc, char **argv) {
 
   printf("nestor check, small file      %9.2f ms   %.1f times /bin/true (%.2f ms)   bound %g ms\n", check_ms,
          check_ms / true_ms, true_ms, check_bound_ms);
+  printf("nestor eval, attention        %9.2f ms   four mappings of Llama-3-8B\n", attention_ms);
   printf("analysis, 7-D convolution     %9.2f us   7.4 billion operations           bound %g us\n", large_us,
          eval_bound_us);
   printf("  where only one tile changes %9.2f us\n", one_us);

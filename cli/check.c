@@ -1,5 +1,5 @@
 /* nestor check: are the files good programs? A mapping whose parameters all have defaults is also counted at them,
- * as what only numbers can show (a par that does not fit, a memory that is too small) is wrong then as well. */
+ * as what only numbers can show (a par that is too wide) is wrong then as well. That one does not fit is no error. */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -38,8 +38,10 @@ static bool evaluates(const cli_args *args, const nestor_program *program) {
   for (size_t m = 0; m < nestor_program_mappings(program); m++) {
     if (!has_defaults(program, m)) continue;
     nestor_eval *e = nestor_eval_new(program, m);
-    if (nestor_eval_run(e, NESTOR_ENGINE_ANALYSIS, NULL) != NESTOR_OK) good = false;
-    cli_diagnostics(args, nestor_eval_diagnostics(e), false);
+    if (nestor_eval_run(e, NESTOR_ENGINE_ANALYSIS, NULL) != NESTOR_OK) {
+      cli_diagnostics(args, nestor_eval_diagnostics(e), false);
+      good = false;
+    }
     nestor_eval_free(e);
   }
   return good;

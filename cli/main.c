@@ -39,7 +39,7 @@ static const char simulate_help[] =
 static const char check_help[] =
   "Parses the files and checks names, types, units and the rules of mappings. Mappings\n"
   "whose parameters all have defaults are counted at them, for what only numbers can\n"
-  "show: pars that are too wide, memories that are too small.\n";
+  "show, such as pars that are too wide.\n";
 
 static const char fmt_help[] =
   "Prints the files in their one true layout, comments kept. With --check it names\n"
