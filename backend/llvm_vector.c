@@ -86,6 +86,7 @@ static LLVMValueRef ceil_div(emitter *e, LLVMValueRef a, int64_t d) {
   if (!e->code->floating)
     return LLVMBuildSDiv(e->b, LLVMBuildAdd(e->b, a, splat_const(number_of(e, d - 1)), ""), by, "");
   LLVMValueRef near = LLVMBuildFMul(e->b, a, splat_const(LLVMConstReal(e->f64, 1.0 / (double)d)), "");
+  if (!(d & (d - 1))) return intrinsic(e, "llvm.ceil", &e->lanes, 1, &near, 1); /* near is the quotient */
   LLVMValueRef q = intrinsic(e, "llvm.floor", &e->lanes, 1, &near, 1), zero = LLVMConstNull(e->lanes);
   LLVMValueRef rest = LLVMBuildFSub(e->b, a, LLVMBuildFMul(e->b, q, by, ""), "");
   LLVMValueRef one = splat_const(number_of(e, 1)), two = splat_const(number_of(e, 2));
@@ -97,13 +98,25 @@ static LLVMValueRef ceil_div(emitter *e, LLVMValueRef a, int64_t d) {
   return LLVMBuildSelect(e->b, less, LLVMBuildFSub(e->b, q, one, ""), q, "");
 }
 
+static bool is_zero(const nst_vop *o) { return o->kind == NST_VOP_CONST && !o->imm; }
+
+/* a + b, with a factor of either taken along. */
+static LLVMValueRef emit_add(emitter *e, int a, int b, LLVMValueRef *v) {
+  const nst_vop *ops = e->code->ops;
+  if (is_zero(&ops[a])) return v[b];
+  if (is_zero(&ops[b])) return v[a];
+  if (ops[b].kind == NST_VOP_SCALE) return multiply_add(e, splat_const(number_of(e, ops[b].imm)), v[ops[b].a], v[a]);
+  if (ops[a].kind == NST_VOP_SCALE) return multiply_add(e, splat_const(number_of(e, ops[a].imm)), v[ops[a].a], v[b]);
+  return e->code->floating ? LLVMBuildFAdd(e->b, v[a], v[b], "") : LLVMBuildAdd(e->b, v[a], v[b], "");
+}
+
 static LLVMValueRef emit_op(emitter *e, const nst_vop *o, LLVMValueRef *v) {
   LLVMValueRef a = o->a >= 0 ? v[o->a] : NULL, b = o->b >= 0 ? v[o->b] : NULL;
   bool f = e->code->floating;
   switch (o->kind) {
   case NST_VOP_FORM: return emit_form(e, &e->code->forms[o->imm]);
   case NST_VOP_CONST: return splat_const(number_of(e, o->imm));
-  case NST_VOP_ADD: return f ? LLVMBuildFAdd(e->b, a, b, "") : LLVMBuildAdd(e->b, a, b, "");
+  case NST_VOP_ADD: return emit_add(e, o->a, o->b, v);
   case NST_VOP_SUB: return f ? LLVMBuildFSub(e->b, a, b, "") : LLVMBuildSub(e->b, a, b, "");
   case NST_VOP_MUL: return f ? LLVMBuildFMul(e->b, a, b, "") : LLVMBuildMul(e->b, a, b, "");
   case NST_VOP_MIN: return LLVMBuildSelect(e->b, compare(e, LLVMRealOLT, LLVMIntSLT, a, b), a, b, "");
@@ -355,7 +368,7 @@ static void emit_filter_function(emitter *e) {
   LLVMValueRef zero = i64_of(e, 0), next[3] = {zero, zero, zero};
   if (e->code->ntuples <= NST_VECTOR_LANES) { /* one vector: no loop, so nothing is carried over it in registers */
     e->i = zero;
-    emit_filter(e, n, &next[0], &next[1], &next[2]);
+    emit_filter(e, i64_of(e, e->code->ntuples), &next[0], &next[1], &next[2]);
   } else {
     loop l = open_loop(e, 3);
     for (int k = 0; k < 3; k++) next[k] = l.carried[k];
