@@ -38,8 +38,8 @@ typedef struct {
   NST_VEC(nst_unknown) unknown;  /* names that have been called unknown */
 } nst_checker;
 
-/* check_unknown.c: says that `name` is unknown in `where`, a table, unless that has been said: then this use becomes
- * a label of that message, and NULL is returned. */
+/* check_unknown.c: says that `name` is unknown or of the wrong kind in `where`, a table, unless that has been said:
+ * then this use becomes a label of that message, and NULL is returned. */
 nst_diag *nst_say_unknown(nst_checker *ck, const void *where, nst_diag_id id, nst_span span, nst_name name,
                           const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 

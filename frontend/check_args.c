@@ -76,10 +76,11 @@ nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_par
       lost = true;
     } else if (next++ >= target->n) {
       if (target->incomplete) continue;
-      nst_diag *m =
-        nst_diag_add(ck->diags, NST_D_ARG_COUNT, a->span, "%s `%s` has %d parameter%s, and this is argument %d", what,
-                     name, target->n, target->n == 1 ? "" : "s", next);
-      if (target->n) nst_help_known(ck->arena, ck->diags, m, "parameters", &target->names);
+      nst_diag *m = nst_say_unknown(ck, ref, NST_D_ARG_COUNT, a->span, NULL,
+                                    "%s `%s` has %s parameter%s, and this is argument %d", what, name,
+                                    target->n ? nst_arena_printf(ck->arena, "%d", target->n) : "no",
+                                    target->n == 1 ? "" : "s", next);
+      if (m && target->n) nst_help_known(ck->arena, ck->diags, m, "parameters", &target->names);
       at = -1;
     }
     const char *is =

@@ -186,16 +186,17 @@ static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, i
   if (!sym) {
     if (s->incomplete) return false;
     if (nst_symtab_find(s->tensors, e->id.name)) {
-      nst_diag *m = nst_diag_add(ck->diags, NST_D_WRONG_KIND, e->span, "`%s` is a tensor, and a level is needed here",
-                                 e->id.name);
       const nst_ast_expr *other =
         arg->next && arg->next->value && arg->next->value->kind == NST_AST_NAME ? arg->next->value : NULL;
-      if (other && nst_symtab_find(s->levels, other->id.name)) {
+      *swapped = other && nst_symtab_find(s->levels, other->id.name);
+      nst_diag *m = nst_say_unknown(ck, s->levels, NST_D_WRONG_KIND, e->span, e->id.name,
+                                    "`%s` is a tensor, and a level is needed here", e->id.name);
+      if (!m) return false;
+      if (*swapped) {
         nst_diag_help(ck->diags, m, "the level comes first: `%s(%s, %s)`", nst_metric_name(metric), other->id.name,
                       e->id.name);
         nst_diag_fix(ck->diags, m, nst_span_join(e->span, other->span),
                      nst_arena_printf(ck->arena, "%s, %s", other->id.name, e->id.name));
-        *swapped = true;
       } else {
         nst_diag_help(ck->diags, m, "the level comes first: `%s`", metric_usage(ck, metric));
       }
@@ -214,8 +215,10 @@ static bool level_arg(nst_scope *s, nst_metric metric, const nst_ast_arg *arg, i
   const nst_ir_level *level = &s->hardware->levels[sym->index];
   bool computes = metric == NST_METRIC_CYCLES || metric == NST_METRIC_ENERGY || metric == NST_METRIC_INSTANCES;
   if (level->kind == NST_LEVEL_ARRAY || (level->kind == NST_LEVEL_COMPUTE && !computes)) {
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_WRONG_KIND, e->span, "`%s` is %s, and has no `%s`", e->id.name,
-                               level->kind == NST_LEVEL_ARRAY ? "an array" : "a compute unit", nst_metric_name(metric));
+    nst_diag *m = nst_say_unknown(ck, level, NST_D_WRONG_KIND, e->span, e->id.name, "`%s` is %s, and has no `%s`", e->id.name,
+                                  level->kind == NST_LEVEL_ARRAY ? "an array" : "a compute unit",
+                                  nst_metric_name(metric));
+    if (!m) return false;
     nst_diag_label(ck->diags, m, level->span, "declared here");
     nst_diag_help(ck->diags, m, computes ? "ask a memory or a compute unit" : "ask a memory");
     return false;

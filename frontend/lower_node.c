@@ -17,8 +17,9 @@ static bool say_other(nst_fe_nest *n, const nst_ast_ident *id, const char *wante
   for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
     const nst_symbol *sym = nst_symtab_find(others[i].tab, id->name);
     if (!sym) continue;
-    nst_diag *m = nst_diag_add(n->ck->diags, NST_D_WRONG_KIND, id->span, "`%s` is %s, and %s is needed here", id->name,
-                               others[i].what, wanted);
+    nst_diag *m = nst_say_unknown(n->ck, others[i].tab, NST_D_WRONG_KIND, id->span, id->name,
+                                  "`%s` is %s, and %s is needed here", id->name, others[i].what, wanted);
+    if (!m) return true;
     nst_diag_label(n->ck->diags, m, sym->span, "declared here");
     return true;
   }
@@ -58,8 +59,10 @@ static int find_level(nst_fe_nest *n, const nst_ast_ident *id, nst_level_kind ki
   if (sym) {
     const nst_ir_level *level = &n->h->ir.levels[sym->index];
     if (level->kind == kind) return sym->index;
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_WRONG_KIND, id->span, "`%s` is %s, and %s is needed here", id->name,
-                               kind_words[level->kind], kind_words[kind]);
+    nst_diag *m = nst_say_unknown(ck, &n->h->levels, NST_D_WRONG_KIND, id->span, id->name,
+                                  "`%s` is %s, and %s is needed here", id->name, kind_words[level->kind],
+                                  kind_words[kind]);
+    if (!m) return -1;
     nst_diag_label(ck->diags, m, level->span, "declared here");
     nst_help_known(ck->arena, ck->diags, m, kind_plural[kind], &known);
     return -1;
