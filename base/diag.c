@@ -30,6 +30,27 @@ nst_diags *nst_diags_new(nst_arena *arena, const nst_sources *sources) {
   return d;
 }
 
+static bool in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The text, with names and numbers past NAME_MAX_SHOWN characters cut: one of a megabyte hides what is said. */
+enum { NAME_MAX_SHOWN = 80 };
+static const char *format(nst_arena *arena, const char *fmt, va_list args) {
+  char *text = nst_arena_vprintf(arena, fmt, args), *to = text;
+  size_t run = 0;
+  for (const char *at = text; *at; at++) {
+    run = in_name(*at) ? run + 1 : 0;
+    if (run == NAME_MAX_SHOWN + 1) { /* in place: the mark takes 3 of the characters that fit */
+      to -= 3;
+      *to++ = '.', *to++ = '.', *to++ = '.';
+    }
+    if (run <= NAME_MAX_SHOWN) *to++ = *at;
+  }
+  *to = 0;
+  return text;
+}
+
 static bool same_span(nst_span a, nst_span b) { return a.source == b.source && a.begin == b.begin && a.end == b.end; }
 
 static nst_diag *scratch(nst_diags *d, nst_diag_id id, nst_span span) {
@@ -44,7 +65,7 @@ nst_diag *nst_diag_add(nst_diags *d, nst_diag_id id, nst_span span, const char *
   if (!span.source) { /* told apart by their text: always formatted */
     va_list args;
     va_start(args, fmt);
-    message = nst_arena_vprintf(d->arena, fmt, args);
+    message = format(d->arena, fmt, args);
     va_end(args);
   }
   size_t stored = 0;
@@ -63,7 +84,7 @@ nst_diag *nst_diag_add(nst_diags *d, nst_diag_id id, nst_span span, const char *
   if (!message) {
     va_list args;
     va_start(args, fmt);
-    message = nst_arena_vprintf(d->arena, fmt, args);
+    message = format(d->arena, fmt, args);
     va_end(args);
   }
   nst_diag *m = NST_NEW(d->arena, nst_diag);
@@ -81,7 +102,7 @@ void nst_diag_label(nst_diags *d, nst_diag *m, nst_span span, const char *fmt, .
   }
   va_list args;
   va_start(args, fmt);
-  m->labels[m->nlabels++] = (nst_diag_label_t){span, nst_arena_vprintf(d->arena, fmt, args)};
+  m->labels[m->nlabels++] = (nst_diag_label_t){span, format(d->arena, fmt, args)};
   va_end(args);
 }
 
@@ -89,7 +110,7 @@ void nst_diag_help(nst_diags *d, nst_diag *m, const char *fmt, ...) {
   if (m == &d->scratch) return;
   va_list args;
   va_start(args, fmt);
-  m->help = nst_arena_vprintf(d->arena, fmt, args);
+  m->help = format(d->arena, fmt, args);
   va_end(args);
 }
 

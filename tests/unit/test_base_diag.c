@@ -390,15 +390,43 @@ static void test_random_text(void **state) {
   }
 }
 
+/* A name of a megabyte does not hide the message that it is in. */
+static void test_long_names_are_cut(void **state) {
+  (void)state;
+  fixture f = open_text("long", "x", 1);
+  char *name = malloc(1 << 20);
+  assert_non_null(name);
+  memset(name, 'n', (1 << 20) - 1);
+  name[(1 << 20) - 1] = 0;
+  nst_diag *m =
+    nst_diag_add(f.diags, NST_D_FILE_READ, (nst_span){1, 0, 1}, "`%s` twice, `%s`, as in `%.80s`", name, name, name);
+  nst_diag_label(f.diags, m, (nst_span){1, 0, 1}, "%s", name);
+  nst_diag_help(f.diags, m, "not %s", name);
+  assert_int_equal(strlen(m->message), 3 * 80 + strlen("`` twice, ``, as in ``"));
+  assert_non_null(strstr(m->message, "nnn...` twice, `nnn"));
+  assert_int_equal(strlen(m->labels[0].text), 80);
+  assert_int_equal(strlen(m->help), 84);
+  free(name);
+  finish(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_places),         cmocka_unit_test(test_spans_join),
-    cmocka_unit_test(test_simple),         cmocka_unit_test(test_labels),
-    cmocka_unit_test(test_ends_and_empty), cmocka_unit_test(test_hostile_text),
-    cmocka_unit_test(test_bom_and_crlf),   cmocka_unit_test(test_long_lines_are_cut),
-    cmocka_unit_test(test_collection),     cmocka_unit_test(test_a_million_errors),
-    cmocka_unit_test(test_colors),         cmocka_unit_test(test_json),
-    cmocka_unit_test(test_catalogue),      cmocka_unit_test(test_random_text),
+    cmocka_unit_test(test_places),
+    cmocka_unit_test(test_spans_join),
+    cmocka_unit_test(test_simple),
+    cmocka_unit_test(test_labels),
+    cmocka_unit_test(test_ends_and_empty),
+    cmocka_unit_test(test_hostile_text),
+    cmocka_unit_test(test_bom_and_crlf),
+    cmocka_unit_test(test_long_lines_are_cut),
+    cmocka_unit_test(test_collection),
+    cmocka_unit_test(test_a_million_errors),
+    cmocka_unit_test(test_colors),
+    cmocka_unit_test(test_json),
+    cmocka_unit_test(test_catalogue),
+    cmocka_unit_test(test_random_text),
+    cmocka_unit_test(test_long_names_are_cut),
   };
   return cmocka_run_group_tests_name("base/diag", tests, NULL, NULL);
 }
