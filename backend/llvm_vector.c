@@ -220,12 +220,15 @@ static LLVMValueRef count_bits(emitter *e, LLVMValueRef mask) { /* of <lanes x i
 }
 
 static LLVMValueRef sum_of_metrics(emitter *e, LLVMValueRef *v, LLVMValueRef inside) {
-  LLVMValueRef sum = LLVMConstNull(e->lanes_i64);
+  LLVMValueRef sum = NULL;
+  const bool early = e->code->floating && e->code->small_sum; /* add, then convert */
   for (int k = 0; k < e->code->nmetrics; k++) {
     LLVMValueRef x = v[e->code->metrics[k]];
-    if (e->code->floating) x = LLVMBuildFPToSI(e->b, x, e->lanes_i64, "");
-    sum = LLVMBuildAdd(e->b, sum, x, "");
+    if (e->code->floating && !early) x = LLVMBuildFPToSI(e->b, x, e->lanes_i64, "");
+    sum = !sum ? x : early ? LLVMBuildFAdd(e->b, sum, x, "") : LLVMBuildAdd(e->b, sum, x, "");
   }
+  if (early && sum) sum = LLVMBuildFPToSI(e->b, sum, e->lanes_i64, "");
+  if (!sum) return i64_of(e, 0);
   sum = LLVMBuildSelect(e->b, inside, sum, LLVMConstNull(e->lanes_i64), "");
   return intrinsic(e, "llvm.vector.reduce.add", &e->lanes_i64, 1, &sum, 1);
 }

@@ -37,6 +37,7 @@ typedef struct {
   nst_sweep_layout layout;
   int64_t *divisors;           /* of the forms */
   int octave;                  /* of the largest value of the first pareto metric */
+  bool small_sum;              /* of all metrics of a point: below 2^52 */
   uint64_t chunks, chunk;      /* units per variant; tuples of the outermost axis in each */
   uint64_t feasible;           /* points per variant */
   nst_jit_unit *unit;
@@ -219,7 +220,10 @@ static int longest_axis(const kernel_engine *k) {
 static const char *choose_numbers(kernel_engine *k, bool *floating) {
   double bound[PROGRAM + 1];
   double most = largest_number(k, bound);
+  double sum = 0;
+  for (int i = 0; i < k->program.nmetrics; i++) sum += bound[k->program.metrics[i].op];
   *floating = most < 0x1p52;
+  k->small_sum = sum < 0x1p52;
   k->divisors = NST_NEW_ARRAY(k->arena, k->program.nforms + 1, int64_t);
   for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1;
   if (k->sweep->npareto) {
@@ -247,7 +251,7 @@ static bool compile(kernel_engine *k, nst_buffer *error) {
   for (int i = 0; i < k->program.nmetrics; i++) metrics[i] = k->program.metrics[i].op;
   nst_vector_code codes[2] = {
     {.name = "accumulate", .floating = l->floating},
-    {.name = "filter", .floating = l->floating, .filter = true, .checksum = k->options.checksum,
+    {.name = "filter", .floating = l->floating, .filter = true, .checksum = k->options.checksum, .small_sum = k->small_sum,
      .ntuples = l->dims[l->ndims - 1].ntuples, .octave = k->octave, .stride = (int)l->dims[l->ndims - 2].padded, .forms = forms, .nforms = l->nforms, .nslots = l->nslots,
      .ops = k->program.ops, .nops = k->program.nops, .valid = k->program.valid,
      .metrics = metrics, .nmetrics = k->program.nmetrics,

@@ -45,6 +45,7 @@ typedef struct {
   const char *name;
   bool floating, filter, checksum;
   /* filter */
+  bool small_sum;               /* the absolute values of the metrics of a point add up to less than 2^52 */
   uint64_t ntuples;             /* what n will be */
   int octave;                   /* of the largest value of front[0]: its binary exponent */
   int stride;
