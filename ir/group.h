@@ -22,7 +22,7 @@
  *
  * group.c divides the dimensions into components that really interact and
  * multiplies; group_chain.c walks the splits of one dimension; group_pair.c
- * counts sums of two terms; group_explicit.c lists elements where no formula
+ * counts sums of two terms (group_first.c their first touches); group_explicit.c lists elements where no formula
  * is known. */
 #ifndef NST_IR_GROUP_H
 #define NST_IR_GROUP_H
@@ -112,6 +112,7 @@ nst_group_status nst_single_column(const nst_component *c, nst_column col, int64
 nst_group_status nst_pair_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s);
 nst_group_status nst_explicit_column(nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s);
 nst_group_status nst_explicit_first(const nst_component *c, int64_t *out, nst_group_scratch *s);
+nst_group_status nst_pair_first(const nst_component *c, int64_t *out, nst_group_scratch *s);
 /* A chain for dimension d of a component and a column. */
 nst_chain nst_component_chain(const nst_component *c, int d, nst_column col);
 

@@ -258,7 +258,7 @@ nst_group_status nst_pair_column(const nst_component *c, nst_column col, int64_t
     return NST_GROUP_OK;
   }
   if (col.kind == NST_COLUMN_FIRST && c->has_parents && !one_by_one(c, 0) && !one_by_one(c, 1))
-    return nst_explicit_first(c, out, s);
+    return nst_pair_first(c, out, s);
   for (int d = 0; d < 2; d++) {
     nst_chain chain = nst_component_chain(c, d, col);
     chain.places = l.p.clipped;

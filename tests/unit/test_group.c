@@ -36,7 +36,9 @@ static int add_input(sample *s, int64_t v) {
 static void make(sample *s) {
   memset(s, 0, sizeof *s);
   int ndims = (int)roll(1, 3), nsplits = (int)roll(0, ndims == 3 ? 4 : SPLITS);
-  for (int d = 0; d < ndims; d++) s->extents[d] = add_input(s, roll(1, ndims == 1 ? 40 : ndims == 2 ? 14 : 6));
+  bool lopsided = ndims == 2 && !roll(0, 3); /* long stretches of tiles in one dimension */
+  for (int d = 0; d < ndims; d++)
+    s->extents[d] = add_input(s, lopsided ? (d ? roll(1, 4) : roll(30, 90)) : roll(1, ndims == 1 ? 40 : ndims == 2 ? 14 : 6));
   for (int i = 0; i < nsplits; i++) {
     int dim = (int)roll(0, ndims - 1);
     int64_t tile = roll(1, s->in[s->extents[dim]]);
@@ -268,8 +270,32 @@ static void test_no_cost_grows_with_the_extents(void **ctx) {
   nst_group_scratch_free(s);
 }
 
+static void test_first_touches_by_parents_at_any_size(void **ctx) {
+  (void)ctx;
+  /* O[2p + r], P = 2^40 over 16 parents, R = 4: all at once each parent touches its 2*T + 2 elements for the first time;
+   * one p after the other within each parent, a later one never comes first, and the same elements count once each. */
+  int extents[] = {0, 1}, dims[] = {0, 1}, coefs[] = {2, -1};
+  int64_t in[] = {(int64_t)1 << 40, 4, 2, (int64_t)1 << 36, 1 << 10}, out[1];
+  nst_group_rank rank = {2, dims, coefs, -1, -1};
+  nst_group_access access = {1, &rank};
+  nst_group_split splits[] = {{NST_SPLIT_PARENT, 0, 3}, {NST_SPLIT_TIME, 0, 4}};
+  nst_column columns[] = {{NST_COLUMN_FIRST, false, 0}};
+  nst_group g = {2, extents, 1, splits, 1, &access, 1, columns};
+  nst_group_scratch *s = nst_group_scratch_new();
+  assert_int_equal(nst_group_count(&g, in, out, s), NST_GROUP_OK);
+  assert_int_equal(out[0], 16 * (2 * in[3] + 2));
+  assert_true(s->listed < 10000);
+  g.nsplits = 2;
+  assert_int_equal(nst_group_count(&g, in, out, s), NST_GROUP_OK);
+  /* the last tile of a parent and the first of the next share two elements: touched first by the next one's */
+  assert_int_equal(out[0], 2 * in[0] + 2);
+  assert_true(s->listed < 1000000);
+  nst_group_scratch_free(s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_columns_equal_their_definitions),
-                                     cmocka_unit_test(test_no_cost_grows_with_the_extents)};
+                                     cmocka_unit_test(test_no_cost_grows_with_the_extents),
+                                     cmocka_unit_test(test_first_touches_by_parents_at_any_size)};
   return cmocka_run_group_tests_name("group", tests, NULL, NULL);
 }
