@@ -1,5 +1,6 @@
 """The JSON of eval and simulate: the published schema, and the values of a mapping counted by hand."""
 from common import NESTOR, SAMPLE, SOURCE, expect, main, run, write
+from validate import load, validate as validator
 import glob
 import json
 import os
@@ -12,11 +13,6 @@ SMALL = """workload g(M, N = 6, K = 5) {
 hardware h { memory DRAM memory GLB { capacity = 20 B } compute MAC }
 mapping x of g(7) on h { keep all in DRAM for m into 3 for k into 2 keep all in GLB compute }
 """
-
-
-def schema():
-    with open(os.path.join(SOURCE, "docs/schemas/nestor.eval-1.schema.json")) as f:
-        return json.load(f)
 
 
 def strict(text):
@@ -32,13 +28,22 @@ def strict(text):
 
 
 def validate(data):
-    try:
-        import jsonschema
-    except ImportError:
-        print("python3-jsonschema is missing: the schema is not tested")
-        return
-    jsonschema.Draft7Validator.check_schema(schema())
-    jsonschema.Draft7Validator(schema()).validate(data)
+    schema = load(SOURCE, "nestor.eval-1.schema.json")
+    validator(schema, data)
+
+
+def test_schema_refuses():
+    """What breaks the schema is found, so that passing means something."""
+    write("small.nest", SMALL)
+    text = run("eval", "--format", "json", "small.nest").out
+    for old, new in [('"semantics":1', '"semantics":2'), ('"fits":false', '"fits":0'), ('"tile":35', '"tile":-1'),
+                     ('"tile":35', '"tile":3.5'), ('"tile":35', '"tiles":35'), ('"ops":210', '"ops":null')]:
+        assert old in text
+        try:
+            validate(json.loads(text.replace(old, new, 1)))
+        except Exception:
+            continue
+        raise AssertionError(new)
 
 
 def test_values():

@@ -1,5 +1,6 @@
 """nestor sweep and merge: the same answer however it is found, saved, split, printed or pasted back."""
 from common import NESTOR, SOURCE, expect, main, read, run, write
+from validate import load, validate
 import ast
 import csv
 import io
@@ -85,18 +86,10 @@ def strip(data):
 
 
 def test_schema():
-    try:
-        import jsonschema
-    except ImportError:
-        print("python3-jsonschema is missing: the schema is not tested")
-        return
-    with open(os.path.join(SOURCE, "docs/schemas/nestor.sweep-1.schema.json")) as f:
-        schema = json.load(f)
-    jsonschema.Draft7Validator.check_schema(schema)
-    check = jsonschema.Draft7Validator(schema).validate
+    schema = load(SOURCE, "nestor.sweep-1.schema.json")
     for program in [GEMM, CHAIN]:
         for args in [(), ("--timing",), ("--dry-run",), ("--sample", "9"), ("--no-kernel", "--no-prune")]:
-            check(answer(*args, program=program))
+            validate(schema, answer(*args, program=program))
 
 
 def test_json_by_hand():

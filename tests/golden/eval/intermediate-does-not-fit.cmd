@@ -1,0 +1,1 @@
+eval intermediate-does-not-fit.nest
