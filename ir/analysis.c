@@ -8,6 +8,7 @@
  * A group whose numbers are those of the call before keeps its columns: from one
  * point of an enumeration to the next, most groups do not change. */
 #include "ir/analysis.h"
+#include "ir/group.h"
 #include "ir/plan.h"
 #include <stdlib.h>
 #include <string.h>
@@ -85,12 +86,18 @@ static void refuse(const nst_analysis *a, const nst_plan_group *g, nst_diags *di
       span = access->span;
     }
   }
-  nst_diag *d = nst_diag_add(diags, NST_D_ANALYSIS_TOO_LARGE, span,
-                             "the analysis cannot count %s%sover %s: its elements would have to be listed, more than %d of them",
-                             tensor ? tensor : "", tensor ? " " : "", names.text ? names.text : "its dimensions", 1 << 26);
-  nst_diag_help(diags, d, "ranks of one or two terms are counted at any size; sums of three and more terms, a tensor read "
-                          "twice and ranks that share dimensions across an edge cost the size of their dimensions: make "
-                          "these smaller");
+  nst_diag *d =
+    nst_diag_add(diags, NST_D_ANALYSIS_TOO_LARGE, span,
+                 "the analysis cannot count %s%sover %s: its elements would have to be listed, more than %d of them, "
+                 "or of more than %d places of an array",
+                 tensor ? tensor : "", tensor ? " " : "", names.text ? names.text : "its dimensions",
+                 NST_EXPLICIT_LIMIT, NST_SIBLINGS_LIMIT);
+  nst_diag_help(
+    diags, d,
+    "ranks of one or two terms are counted at any size, inputs on arrays of up to 65536 places too; sums of "
+    "three and more terms, a tensor read twice, ranks that share dimensions across an edge, and sums in "
+    "the ranks of an output that is kept inside an array cost the size of their dimensions: make these "
+    "smaller");
   nst_buffer_fini(&names);
 }
 
@@ -102,14 +109,16 @@ static bool no_conflict(const nst_analysis *a, nst_diags *diags) {
     const nst_ir_level *level = &a->ir->hardware.levels[c->level], *array = &a->ir->hardware.levels[c->array];
     const char *tensor = a->ir->workload.tensors[c->tensor].name;
     if (!diags) return false;
-    nst_diag *d = nst_diag_add(diags, NST_D_REDUCE_CONFLICT, a->ir->span,
-                               "instances across array %s %s the same elements of %s in one step, and %s has reduce = false",
-                               array->name, level->kind == NST_LEVEL_COMPUTE ? "produce" : "hold", tensor, array->name);
+    nst_diag *d =
+      nst_diag_add(diags, NST_D_REDUCE_CONFLICT, a->ir->span,
+                   "instances across array %s %s the same elements of %s in one step, and %s has reduce = false",
+                   array->name, level->kind == NST_LEVEL_COMPUTE ? "produce" : "hold", tensor, array->name);
     for (int n = 0; n < a->ir->nnodes; n++) {
       const nst_ir_node *node = a->ir->nodes[n];
       if (node->kind == NST_NODE_PAR && node->level == c->array) nst_diag_label(diags, d, node->span, "spread here");
     }
-    nst_diag_help(diags, d, "spread only dimensions that index %s over %s, or give the array reduce = true", tensor, array->name);
+    nst_diag_help(diags, d, "spread only dimensions that index %s over %s, or give the array reduce = true", tensor,
+                  array->name);
     return false;
   }
   return true;
@@ -120,7 +129,8 @@ bool nst_analysis_count(nst_analysis *a, const nst_nest *nest, nst_counts *out, 
   if (!p) {
     if (diags)
       nst_diag_add(diags, NST_D_ANALYSIS_PATH_TOO_LONG, a->ir->span,
-                   "mapping %s has more than %d loops, pars and keeps above one compute", a->ir->name, NST_PLAN_MAX_PATH);
+                   "mapping %s has more than %d loops, pars and keeps above one compute", a->ir->name,
+                   NST_PLAN_MAX_PATH);
     return false;
   }
   for (int i = 0; i < p->ngroups; i++) {

@@ -1,0 +1,1 @@
+eval --format csv --engine analysis places-to-list.nest
