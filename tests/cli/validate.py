@@ -8,7 +8,7 @@ import re
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 NOTES = {"$schema", "$id", "title", "description", "definitions"}
 WORDS = {"type", "const", "enum", "required", "properties", "additionalProperties", "items", "minItems", "minimum", "maximum",
-         "pattern", "$ref"}
+         "pattern", "dependencies", "$ref"}
 
 
 def is_a(value, name):
@@ -48,6 +48,8 @@ def check(whole, schema, value, where="$"):
     if isinstance(value, dict):
         for key in schema.get("required", []):
             assert key in value, f"{where}: {key} is missing"
+        for key, others in schema.get("dependencies", {}).items():
+            assert key not in value or all(other in value for other in others), f"{where}: {key} needs {others}"
         for key, item in value.items():
             rule = schema.get("properties", {}).get(key, schema.get("additionalProperties", True))
             check(whole, rule, item, f"{where}.{key}")
