@@ -19,9 +19,11 @@
  *   space = evaluated + pruned + duplicates + dropped
  *   evaluated   points whose metrics were computed
  *   pruned      points proven not to enter any answer, without computing them
- *   duplicates  points of a variant with the same expressions as an earlier one
+ *   duplicates  points of a variant with the same expressions as an earlier one: not
+ *               computed, but among the best like any other
  *   dropped     points whose tile is not a positive integer or whose par does not fit,
- *               or where partial sums would meet in an array with reduce = false
+ *               where partial sums would meet in an array with reduce = false, or where
+ *               a keep? is dropped that was the only one of a tensor
  *   valid       evaluated points that satisfy every `where`; with pruning: at least so many */
 #ifndef NST_BACKEND_SWEEP_H
 #define NST_BACKEND_SWEEP_H

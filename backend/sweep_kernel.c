@@ -20,7 +20,11 @@
 
 enum { VARIANTS = 1 << 20, UNIT_POINTS = 1 << 20, PROGRAM = 250 };
 
-typedef struct { int *polys; /* [nforms] numbers of known polynomials */ bool duplicate; } variant;
+typedef struct {
+  int *polys;       /* [nforms] numbers of known polynomials; NULL: no mapping (without a keep? a tensor is kept nowhere) */
+  bool duplicate;
+  uint64_t next;    /* the next variant with the same polynomials; 0: none */
+} variant;
 
 typedef struct {
   nst_sweep_engine engine;
@@ -101,9 +105,11 @@ static int64_t *find_instances(kernel_engine *k, const nst_plan *plan, const nst
 static bool prepare_variant(kernel_engine *k, uint64_t number, const char **why) {
   k->tables.work = nst_arena_new();
   const nst_ir_mapping *m = nst_variant_make(k->tables.work, &k->axes.variants, number);
-  const nst_plan *plan = nst_plan_make(k->tables.work, m);
-  bool good = false;
-  if (!plan) {
+  const bool legal = !nst_ir_verify_mapping(k->tables.work, m);
+  const nst_plan *plan = legal ? nst_plan_make(k->tables.work, m) : NULL;
+  bool good = !legal; /* all its points are dropped */
+  if (!legal) {
+  } else if (!plan) {
     *why = "a mapping with too many loops";
   } else {
     nst_sweep_factor *factors = NST_NEW_ARRAY(k->tables.work, plan->ncolumns + 1, nst_sweep_factor);
@@ -139,16 +145,30 @@ static int compare_variants(const void *a, const void *b) {
   return c ? c : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Of variants with the same polynomials, all but the first are duplicates. */
+/* Of variants with the same polynomials, all but the first are duplicates; each leads to the next. */
 static void find_duplicates(kernel_engine *k) {
-  uint64_t n = k->axes.variants.count;
-  listed_variant *list = malloc(n * sizeof *list);
+  uint64_t n = 0;
+  listed_variant *list = malloc(k->axes.variants.count * sizeof *list);
   if (!list) nst_out_of_memory();
-  for (uint64_t i = 0; i < n; i++) list[i] = (listed_variant){k->variants[i].polys, k->program.nforms, i};
+  for (uint64_t i = 0; i < k->axes.variants.count; i++)
+    if (k->variants[i].polys) list[n++] = (listed_variant){k->variants[i].polys, k->program.nforms, i};
   qsort(list, n, sizeof *list, compare_variants);
-  for (uint64_t i = 1; i < n; i++)
-    k->variants[list[i].number].duplicate = !memcmp(list[i - 1].polys, list[i].polys, (size_t)list[i].n * sizeof(int));
+  for (uint64_t i = 1; i < n; i++) {
+    if (memcmp(list[i - 1].polys, list[i].polys, (size_t)list[i].n * sizeof(int))) continue;
+    k->variants[list[i].number].duplicate = true;
+    k->variants[list[i - 1].number].next = list[i].number;
+  }
   free(list);
+}
+
+/* The points of duplicates are as good as those of the first, and come right after them: they stand in the best, too. */
+static void offer_duplicates(const kernel_engine *k, uint64_t number, const nst_sweep_result *unit, nst_sweep_result *into) {
+  for (uint64_t v = k->variants[number].next; v; v = k->variants[v].next)
+    for (size_t i = 0; i < nst_sweep_result_nbest(unit); i++) {
+      nst_sweep_point p = *nst_sweep_result_best(unit, i);
+      p.variant = v;
+      nst_sweep_result_offer(into, &p);
+    }
 }
 
 /* No value of a form, and no partial sum of it, is larger. */
@@ -599,8 +619,8 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
   if (!chunk) nst_sweep_result_tally(into)->dropped += k->axes.points - k->feasible;
   if (from >= to || !k->feasible) return true;
   uint64_t points = k->feasible / outermost->ntuples * (to - from);
-  if (v->duplicate) {
-    nst_sweep_result_tally(into)->duplicates += points;
+  if (!v->polys || v->duplicate) {
+    *(v->polys ? &nst_sweep_result_tally(into)->duplicates : &nst_sweep_result_tally(into)->dropped) += points;
     return true;
   }
   w->error = NULL;
@@ -615,7 +635,10 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
   bool good = run_level(w, &j, 0, from, to);
   nst_sweep_result_tally(w->unit)->valid += (uint64_t)w->tally[0];
   nst_sweep_result_tally(w->unit)->checksum += (uint64_t)w->tally[1];
-  if (good) nst_sweep_result_merge(into, w->unit);
+  if (good) {
+    nst_sweep_result_merge(into, w->unit);
+    offer_duplicates(k, number, w->unit, into);
+  }
   *error = w->error;
   return good;
 }
@@ -654,7 +677,7 @@ static const char *prepare(kernel_engine *k, nst_diags *diags) {
     for (uint64_t v = 0; v < k->axes.variants.count; v++)
       if (!prepare_variant(k, v, &why)) return why;
     if (k->program.nops > PROGRAM || k->program.nforms > PROGRAM) return "an expression too large";
-    find_duplicates(k);
+    if (!k->options.each) find_duplicates(k); /* each of their points is wanted, too */
     if ((why = choose_numbers(k, &floating))) return why;
   }
   nst_sweep_layout_init(&k->layout, k->arena, &k->tables, k->polys.items, k->polys.len, k->program.nforms, floating);

@@ -16,7 +16,7 @@ enum { SLOTS = 64 };
 typedef struct {
   uint64_t variant;
   nst_arena *arena; /* NULL: free */
-  nst_interpreter *interpreter;
+  nst_interpreter *interpreter; /* NULL: the variant is no mapping (without a keep? a tensor is kept nowhere) */
   nst_metrics metrics;
 } slot;
 
@@ -70,7 +70,8 @@ static slot *slot_of(nst_judge *j, uint64_t variant) {
   slot_fini(s);
   s->variant = variant;
   s->arena = nst_arena_new();
-  s->interpreter = nst_interpreter_new(nst_variant_make(s->arena, j->variants, variant));
+  const nst_ir_mapping *m = nst_variant_make(s->arena, j->variants, variant);
+  s->interpreter = nst_ir_verify_mapping(s->arena, m) ? NULL : nst_interpreter_new(m);
   return s;
 }
 
@@ -150,6 +151,7 @@ static const char *metric(nst_rat *out, const nst_expr *e, const nst_eval_env *e
 
 nst_point_verdict nst_judge_point(nst_judge *j, uint64_t variant, const nst_sweep_point **point, const char **error) {
   slot *s = slot_of(j, variant);
+  if (!s->interpreter) return NST_POINT_DROPPED;
   const nst_value *params = nst_walk_vector(j->walk);
   if (!params) return *error = say(j, variant, "the default of a parameter has no value"), NST_POINT_FAILED;
   const nst_counts *counts = nst_interpreter_eval(s->interpreter, params, NULL);
