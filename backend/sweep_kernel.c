@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { VARIANTS = 1 << 20, UNIT_POINTS = 1 << 20, PROGRAM = 250 };
 
@@ -47,6 +48,7 @@ typedef struct {
   nst_jit_unit *unit;
   nst_vector_function *accumulate, *filter;
   nst_sweep_bounds *bounds;
+  double compile_seconds;
 } kernel_engine;
 
 /* ---- preparing ---- */
@@ -263,6 +265,12 @@ static const char *choose_numbers(kernel_engine *k, bool *floating) {
   return NULL;
 }
 
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static bool compile(kernel_engine *k, nst_buffer *error) {
   const nst_sweep_layout *l = &k->layout;
   nst_vform forms[PROGRAM];
@@ -279,8 +287,10 @@ static bool compile(kernel_engine *k, nst_buffer *error) {
      .nfront = k->options.each ? 3 : k->sweep->npareto}};
   for (int i = 0; i < 2 && i < k->sweep->npareto; i++) codes[1].front[i] = metrics[k->sweep->nobjectives + i];
   nst_vector_function *functions[2];
+  double start = seconds();
   nst_jit_status status = nst_jit_compile_vectors(&k->unit, functions, k->options.jit, codes, 2,
                                                   (nst_jit_options){NST_JIT_O2, NULL}, error);
+  k->compile_seconds = seconds() - start;
   k->accumulate = functions[0];
   k->filter = functions[1];
   return status == NST_JIT_OK;
@@ -644,6 +654,17 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
 }
 
 /* ---- the engine ---- */
+
+nst_sweep_kernel_parts nst_sweep_kernel_show(const nst_sweep_engine *e) {
+  const kernel_engine *k = (const kernel_engine *)e;
+  return (nst_sweep_kernel_parts){&k->layout, &k->program, k->divisors, k->compile_seconds};
+}
+
+bool nst_sweep_kernel_variant(const nst_sweep_engine *e, uint64_t number, const nst_sweep_known_poly **forms) {
+  const kernel_engine *k = (const kernel_engine *)e;
+  for (int f = 0; f < k->layout.nforms; f++) forms[f] = &k->polys.items[k->variants[number].polys[f]];
+  return !k->variants[number].duplicate;
+}
 
 static void engine_free(nst_sweep_engine *e) {
   kernel_engine *k = (kernel_engine *)e;
