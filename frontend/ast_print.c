@@ -312,7 +312,7 @@ static void mitem(printer *p, const nst_ast_mitem *item) {
   if (item->array.name) {
     put(p, item->on_first ? " (on-first" : " (on");
     name(p, item->array);
-    name(p, item->axis);
+    if (item->axis.name) name(p, item->axis);
     close(p);
   }
   if (item->all) put(p, " all");

@@ -44,10 +44,37 @@ static nst_typed say_lone_unit(nst_scope *s, nst_span span) {
   const nst_source *src = nst_sources_get(s->ck->sources, span.source);
   int n = (int)(span.end - span.begin);
   const char *text = src ? src->text + span.begin : "";
-  nst_diag *m = nst_diag_add(s->ck->diags, NST_D_UNKNOWN_NAME, span, "the unit `%.*s` has no number before it", n, text);
+  nst_diag *m =
+    nst_diag_add(s->ck->diags, NST_D_UNKNOWN_NAME, span, "the unit `%.*s` has no number before it", n, text);
   nst_diag_help(s->ck->diags, m, "write `1 %.*s`", n, text);
   nst_diag_fix(s->ck->diags, m, (nst_span){span.source, span.begin, span.begin}, "1 ");
   return nst_poison();
+}
+
+/* 256 B / cycle: the divisor of a quantity's unit, written with spaces or under a name that is none. The literal ends
+ * right before the slash. false: it is something else. */
+static bool say_spaced_unit(nst_scope *s, const nst_ast_expr *e) {
+  const nst_ast_expr *a = e->a, *b = e->b;
+  while (a->kind == NST_AST_BINARY && a->op == NST_OP_MUL && a->b) a = a->b;
+  if (e->op != NST_OP_DIV || a->kind != NST_AST_QUANTITY || !a->unit.name || b->kind != NST_AST_NAME || !b->id.name ||
+      sees(s, b->id.name) || strchr(a->unit.name, '/'))
+    return false;
+  const char *divisor = is_lone_unit(s, b) ? b->id.name : nst_unit_nearest(b->id.name);
+  const char *whole = nst_arena_printf(s->ck->arena, "%s/%s", a->unit.name, divisor ? divisor : "");
+  nst_unit unit;
+  nst_rat scale;
+  if (!divisor || !nst_unit_parse(&unit, &scale, whole, strlen(whole))) return false;
+  const nst_span span = nst_span_join(a->unit.span, b->span);
+  const nst_source *src = nst_sources_get(s->ck->sources, span.source);
+  const int n = (int)(span.end - span.begin);
+  const char *text = src ? src->text + span.begin : "";
+  nst_diag *m =
+    is_lone_unit(s, b)
+      ? nst_diag_add(s->ck->diags, NST_D_UNKNOWN_NAME, span, "the unit `%s` is written without spaces", whole)
+      : nst_diag_add(s->ck->diags, NST_D_UNKNOWN_NAME, span, "there is no unit `%.*s`", n, text);
+  if (!is_lone_unit(s, b)) nst_diag_help(s->ck->diags, m, "did you mean `%s`?", whole);
+  nst_diag_fix(s->ck->diags, m, span, whole);
+  return true;
 }
 
 static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
@@ -92,7 +119,8 @@ static void say_unknown(nst_scope *s, const nst_ast_expr *e) {
     return;
   }
   const void *where = s->nframes ? (const void *)s->frames[0] : s->module;
-  nst_diag *m = nst_say_unknown(ck, where, NST_D_UNKNOWN_NAME, e->span, name, "`%s` is not the name of a value here", name);
+  nst_diag *m =
+    nst_say_unknown(ck, where, NST_D_UNKNOWN_NAME, e->span, name, "`%s` is not the name of a value here", name);
   if (!m) return;
   nst_candidates c = {0};
   for (const nst_sum_var *v = s->sums; v; v = v->outer) {
@@ -266,6 +294,7 @@ static nst_typed check_binary(nst_scope *s, const nst_ast_expr *e) {
   if (!e->a || !e->b) return nst_poison();
   nst_checker *ck = s->ck;
   if (e->op == NST_OP_DIV && is_lone_unit(s, e->a) && is_lone_unit(s, e->b)) return say_lone_unit(s, e->span);
+  if (say_spaced_unit(s, e)) return nst_poison();
   nst_typed a = nst_check_expr(s, e->a), b = nst_check_expr(s, e->b);
   if (e->op == NST_OP_AND || e->op == NST_OP_OR) {
     bool good = want_condition(s, &a, e->a);

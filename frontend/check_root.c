@@ -81,6 +81,7 @@ bool nst_check_unit(nst_scope *s, const nst_typed *t, nst_span span, const nst_a
                     const char *what) {
   nst_checker *ck = s->ck;
   if (nst_unit_equal(t->unit, unit)) return true;
+  if (nst_unit_is_none(t->unit) && nst_syntax_error_follows(ck, span)) return false; /* its unit was not understood */
   const char *usual = nst_unit_usual(unit), *wanted = nst_unit_describe(ck->arena, unit);
   if (nst_unit_is_none(unit)) {
     nst_diag *m = nst_diag_add(ck->diags, NST_D_WRONG_UNIT, span, "%s is a plain number, and this is in %s", what,

@@ -92,6 +92,25 @@ static void read_name(reader *rd, const nst_ast_expr *e) {
                   e->id.name);
 }
 
+/* X(k, p), where X is a tensor: it would be taken for a function. */
+static bool called_tensor(reader *rd, const nst_ast_expr *e) {
+  nst_checker *ck = rd->c->ck;
+  const nst_symbol *sym =
+    e->kind == NST_AST_CALL && !e->a && e->id.name ? nst_symtab_find(&rd->c->w->tensors, e->id.name) : NULL;
+  if (!sym) return false;
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_WRONG_KIND, e->span,
+                             "`%s` is a tensor, and is read with its ranks in square brackets", e->id.name);
+  const nst_source *src = nst_sources_get(ck->sources, e->span.source);
+  const uint32_t open = e->id.span.end, end = e->span.end;
+  if (src && src->text[open] == '(' && src->text[end - 1] == ')') {
+    nst_diag_fix(ck->diags, m, (nst_span){e->span.source, open, end},
+                 nst_arena_printf(ck->arena, "[%.*s]", (int)(end - open) - 2, src->text + open + 1));
+  }
+  rd->c->uses.items[sym->index].readers++;
+  rd->ok = false;
+  return true;
+}
+
 static void read_expr(reader *rd, const nst_ast_expr *e) {
   if (!e) {
     rd->ok = false;
@@ -105,6 +124,7 @@ static void read_expr(reader *rd, const nst_ast_expr *e) {
     read_name(rd, e);
     return;
   }
+  if (called_tensor(rd, e)) return;
   if (e->kind == NST_AST_MEMBER) {
     rd->ok = nst_check_expr(&rd->c->scope, e).x && rd->ok;
     return;

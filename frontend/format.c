@@ -243,6 +243,7 @@ static void target(nst_walk *w, const nst_ast_mitem *item) {
   if (!item->array.name) return;
   nst_walk_word(w, "on", 0, NST_FMT_SPACE);
   nst_walk_ident(w, item->array, NST_FMT_SPACE);
+  if (!item->axis.name) return;
   nst_walk_word(w, ".", 0, NST_FMT_GLUE);
   nst_walk_ident(w, item->axis, NST_FMT_GLUE);
 }

@@ -104,8 +104,7 @@ static bool say_without_on(nst_fe_nest *n, const nst_ast_mitem *item) {
 
 static bool find_axis(nst_fe_nest *n, const nst_ast_mitem *item, nst_ir_node *node) {
   nst_checker *ck = n->ck;
-  if (!item->array.name)
-    return n->h->incomplete ? false : say_without_on(n, item);
+  if (!item->array.name) return n->h->incomplete ? false : say_without_on(n, item);
   node->level = find_level(n, &item->array, NST_LEVEL_ARRAY);
   if (node->level < 0) return false;
   const nst_ir_level *level = &n->h->ir.levels[node->level];
@@ -123,8 +122,12 @@ static bool find_axis(nst_fe_nest *n, const nst_ast_mitem *item, nst_ir_node *no
       node->axis = 0;
       return true;
     }
-    nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_MEMBER, item->array.span, "`%s` has several axes", level->name);
-    nst_help_known(ck->arena, ck->diags, m, "axes", &axes);
+    nst_diag *m = nst_diag_add(ck->diags, NST_D_PAR_WITHOUT_ON, item->array.span,
+                               "this `par` does not say on which axis of `%s`", level->name);
+    const char *list = "";
+    for (int a = 0; a < level->naxes; a++)
+      list = nst_arena_printf(ck->arena, "%s%s%s.%s", list, a ? ", " : "", level->name, level->axes[a].name);
+    nst_diag_help(ck->diags, m, "write one of %s", list);
     return false;
   }
   nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_MEMBER, item->axis.span, "the array `%s` has no axis `%s`",

@@ -136,7 +136,7 @@ static const char *const respelled[][2] = {
   {"cyc", "cycle"}, {"clk", "cycle"}, {"sec", "s"},  {"second", "s"}, {"seconds", "s"},
   {"joule", "J"},   {"joules", "J"},  {"watt", "W"}, {"watts", "W"},  {"hertz", "Hz"},
   {"Ki", "KiB"},    {"Mi", "MiB"},    {"Gi", "GiB"}, {"k", "KiB"},    {"K", "KiB"},
-  {"M", "MiB"},     {"G", "GiB"},     {"mm", "mm2"}, {"um", "um2"},   {"uW", "mW"},
+  {"M", "MiB"},     {"G", "GiB"},     {"mm", "mm2"}, {"um", "um2"},
 };
 
 static int lower(char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; }

@@ -131,10 +131,13 @@ void nst_message_syntax(nst_parser *p, const int *expected, int n) {
   s.block = p->blocks.len ? p->blocks.items[p->blocks.len - 1].kind : NST_BLOCK_FILE;
   if (!scanner_spoke(&s)) {
     bool said = nst_slip_missing_close_brace(&s) || nst_slip_comment_style(&s) || nst_slip_swallowed_keyword(&s) ||
-                nst_slip_lone_unit(&s) || nst_slip_name_read_as_unit(&s) || nst_slip_missing_times(&s) ||
+                nst_slip_lone_unit(&s) || nst_slip_unknown_unit(&s) || nst_slip_name_read_as_unit(&s) || nst_slip_choice(&s) ||
+                nst_slip_text_for_value(&s) || nst_slip_head_word(&s) || nst_slip_loop_over_range(&s) ||
+                nst_slip_loop_tile(&s) || nst_slip_keep_in(&s) || nst_slip_array_axes(&s) || nst_slip_round_ranks(&s) ||
+                nst_slip_missing_times(&s) ||
                 nst_slip_number_form(&s) || nst_slip_trailing_comma(&s) || nst_slip_bracket(&s) ||
                 nst_slip_assign_for_equal(&s) || nst_slip_if_without_else(&s) || nst_slip_reserved_word(&s) ||
-                nst_slip_loop_over_range(&s) || nst_slip_array_without_axis(&s) || nst_slip_set_in_braces(&s) ||
+                nst_slip_set_in_braces(&s) ||
                 nst_slip_missing_comma(&s) || nst_slip_keyword(&s) || nst_slip_missing_operator(&s) ||
                 nst_slip_nothing_behind(&s);
     if (!said) expected_list(&s);

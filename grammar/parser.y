@@ -328,7 +328,7 @@ size
   : BY expr                       { $$ = (nst_split_size){NST_SPLIT_BY, $expr}; }
   | INTO expr                     { $$ = (nst_split_size){NST_SPLIT_INTO, $expr}; }
   ;
-target: ON name '.' word          { $$ = (nst_target){$name, $word}; };
+target: ON name { $$ = (nst_target){$name, {0}}; } | ON name '.' word { $$ = (nst_target){$name, $word}; };
 opt_body
   : %empty                        { $$ = (nst_opt_body){0}; }
   | '{' { nst_block_enter(p, NST_BLOCK_MAPPING, @1); } mitems close { $$ = (nst_opt_body){$mitems.head, true, nst_span_join(@1, @close)}; }

@@ -7,6 +7,7 @@
 #include "grammar/state.h"
 
 #include "base/utf8.h"
+#include "frontend/units.h"
 #include "grammar/parser.h"
 #include <string.h>
 
@@ -261,6 +262,14 @@ uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len) {
   }
   nst_diag *m =
     nst_diag_add(p->diags, NST_D_NUMBER_GLUED, all, "`%.*s` is neither a number nor a quantity", (int)word_end, s);
+  const char *near = w > 1 ? nst_unit_nearest(name) : NULL;
+  if (near) {
+    const char *right = nst_arena_printf(p->arena, "%.*s %s", (int)n, s, near);
+    nst_diag_help(p->diags, m, "did you mean `%s`?", right);
+    nst_diag_fix(p->diags, m, all, right);
+    nst_scan_token(p, '*', begin + n, 0);
+    return n;
+  }
   nst_diag_help(p->diags, m, "for %.*s times %.*s write %.*s*%.*s", (int)n, s, w, s + word, (int)n, s, w, s + word);
   nst_diag_fix(p->diags, m, all, nst_arena_printf(p->arena, "%.*s*%.*s", (int)n, s, w, s + word));
   nst_scan_token(p, '*', begin + n, 0);

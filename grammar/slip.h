@@ -65,7 +65,10 @@ bool nst_slip_assign_for_equal(nst_slip *s);
 bool nst_slip_missing_operator(nst_slip *s);
 bool nst_slip_lone_unit(nst_slip *s);
 bool nst_slip_name_read_as_unit(nst_slip *s);
+bool nst_slip_unknown_unit(nst_slip *s);
 bool nst_slip_missing_times(nst_slip *s);
+bool nst_slip_choice(nst_slip *s);
+bool nst_slip_text_for_value(nst_slip *s);
 bool nst_slip_number_form(nst_slip *s);
 bool nst_slip_if_without_else(nst_slip *s);
 bool nst_slip_set_in_braces(nst_slip *s);
@@ -74,7 +77,13 @@ bool nst_slip_nothing_behind(nst_slip *s);
 /* slips_word.c: keywords and reserved words */
 bool nst_slip_swallowed_keyword(nst_slip *s);
 bool nst_slip_reserved_word(nst_slip *s);
-bool nst_slip_loop_over_range(nst_slip *s);
-bool nst_slip_array_without_axis(nst_slip *s);
 bool nst_slip_keyword(nst_slip *s);
+
+/* slips_form.c: heads, loops, keeps, arrays, accesses */
+bool nst_slip_head_word(nst_slip *s);
+bool nst_slip_loop_over_range(nst_slip *s);
+bool nst_slip_loop_tile(nst_slip *s);
+bool nst_slip_keep_in(nst_slip *s);
+bool nst_slip_array_axes(nst_slip *s);
+bool nst_slip_round_ranks(nst_slip *s);
 #endif

@@ -23,28 +23,6 @@ bool nst_slip_swallowed_keyword(nst_slip *s) {
   return true;
 }
 
-bool nst_slip_array_without_axis(nst_slip *s) {
-  if (s->block != NST_BLOCK_MAPPING || s->n != 1 || !nst_slip_expects(s, '.') || s->at < 2 ||
-      nst_slip_token(s, s->at - 2)->kind != NST_TOK_ON)
-    return false;
-  nst_diag *m =
-    nst_diag_add(s->p->diags, NST_D_SYNTAX, nst_slip_span_of(s, s->at - 1), "an array without one of its axes");
-  nst_diag_help(s->p->diags, m, "a `par` runs on one axis, as in %s.x", nst_slip_token(s, s->at - 1)->name);
-  return true;
-}
-
-bool nst_slip_loop_over_range(nst_slip *s) {
-  if (s->t->kind != NST_TOK_IN || s->at < 2 || nst_slip_token(s, s->at - 2)->kind != NST_TOK_FOR ||
-      s->block != NST_BLOCK_MAPPING)
-    return false;
-  const char *dim = nst_slip_token(s, s->at - 1)->name;
-  nst_diag *m = nst_diag_add(s->p->diags, NST_D_RANGE_CALL, nst_slip_span_of(s, s->at),
-                             "a loop runs over the whole of its dimension");
-  nst_diag_help(s->p->diags, m, "write `for %s by T` for tiles of T, `for %s into N` for N tiles, or `for %s`", dim,
-                dim, dim);
-  return true;
-}
-
 bool nst_slip_reserved_word(nst_slip *s) {
   if (!nst_token_is_reserved(s->t->kind)) return false;
   nst_diags *d = s->p->diags;

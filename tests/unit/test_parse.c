@@ -166,7 +166,7 @@ static void test_three_mistakes(void **state) {
   static const char text[] =
     "workload w {\n  dim m = 4, k = 3\n  C[m] += A[m, k] *\n}\n"
     "hardware h {\n  memory DRAM { bandwidth 2 B/cycle }\n  compute MAC\n}\n"
-    "mapping x of w on h {\n  keep all in\n  for m by 2\n  par k by 2 on PE\n  compute\n}\n"
+    "mapping x of w on h {\n  keep all in\n  for m by 2\n  let = 3\n  compute\n}\n"
     "test of x { expect fits expect ops == 12 }\n";
   assert_int_equal(errors_of(text, strlen(text)), 4);
   /* a broken head does not hide the block, and its name is remembered */
