@@ -28,7 +28,7 @@ static int intern_column(nst_sweep_tables *t, int axis, const int64_t *values) {
     t->columns[axis] = more;
     t->cap[axis] = 2 * t->cap[axis] + 8;
   }
-  nst_sweep_column c = {NST_NEW_ARRAY(t->arena, n, int64_t), values[0], values[0], hash};
+  nst_sweep_column c = {NST_NEW_ARRAY(t->arena, n, int64_t), n ? values[0] : 0, n ? values[0] : 0, hash};
   memcpy(c.values, values, n * sizeof *values);
   for (size_t i = 0; i < n; i++) {
     if (values[i] < c.least) c.least = values[i];
