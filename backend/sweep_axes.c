@@ -80,18 +80,51 @@ static bool read_twice(const nst_ir_workload *w, const nst_ir_access *a) {
   return false;
 }
 
+/* Of a tensor that a statement reads twice, all ranks of both accesses. */
+static uint64_t mask_of_reads(const partition *p, const nst_ir_stmt *stmt, int tensor) {
+  uint64_t joint = 0;
+  for (int i = 0; i < stmt->nin; i++)
+    for (int r = 0; stmt->in[i].tensor == tensor && r < stmt->in[i].nranks; r++) joint |= mask_of_rank(p, &stmt->in[i].ranks[r]);
+  return joint;
+}
+
+static bool has_dim(const nst_ir_rank *rank, const bool *dims) {
+  for (int t = 0; t < rank->nterms; t++)
+    if (dims[rank->terms[t].dim]) return true;
+  return false;
+}
+
+/* The parameters of all dimensions that share ranks with those of a rank, transitively: through dimensions, too, that
+ * no parameter touches. */
+static uint64_t mask_of_group(const partition *p, const nst_ir_access *a, int rank) {
+  nst_arena *work = nst_arena_new();
+  bool *dims = NST_NEW_ARRAY(work, p->m->workload.ndims, bool), *in = NST_NEW_ARRAY(work, a->nranks, bool);
+  uint64_t joint = 0;
+  in[rank] = true;
+  for (bool more = true; more;) {
+    more = false;
+    for (int r = 0; r < a->nranks; r++) {
+      if (!in[r] && !has_dim(&a->ranks[r], dims)) continue;
+      in[r] = true;
+      for (int t = 0; t < a->ranks[r].nterms; t++) {
+        more = more || !dims[a->ranks[r].terms[t].dim];
+        dims[a->ranks[r].terms[t].dim] = true;
+      }
+      joint |= mask_of_rank(p, &a->ranks[r]);
+    }
+  }
+  nst_arena_free(work);
+  return joint;
+}
+
 /* Dimensions of one rank belong together; of a tensor that is read twice, all of them. */
 static void join_ranks(partition *p) {
   const nst_ir_workload *w = &p->m->workload;
   for (int s = 0; s < w->nstmts; s++)
     for (int i = -1; i < w->stmts[s].nin; i++) {
       const nst_ir_access *a = i < 0 ? &w->stmts[s].out : &w->stmts[s].in[i];
-      bool whole = i >= 0 && read_twice(w, a);
-      uint64_t joint = 0;
-      for (int r = 0; r < a->nranks; r++) {
-        joint = (whole ? joint : 0) | mask_of_rank(p, &a->ranks[r]);
-        join(p, joint);
-      }
+      if (i >= 0 && read_twice(w, a)) join(p, mask_of_reads(p, &w->stmts[s], a->tensor));
+      for (int r = 0; r < a->nranks; r++) join(p, mask_of_group(p, a, r));
     }
 }
 
