@@ -97,6 +97,16 @@ static bool is_awake(const editor *e, const nst_ir_node *keep, int tensor) {
   return true;
 }
 
+/* Whether the variant keeps nothing in a level, so that the bypass is said. */
+static bool passed_over(const editor *e, int level) {
+  const nst_ir_mapping *m = e->s->mapping;
+  for (int i = 0; i < m->nnodes; i++) {
+    const nst_ir_node *node = m->nodes[i];
+    if (node->kind == NST_NODE_KEEP && node->level == level && !(node->optional && is_dropped(e, node))) return false;
+  }
+  return true;
+}
+
 static void edit_keep(editor *e, const nst_ast_mitem *item) {
   const nst_ir_node *node = node_at(e, item->span);
   if (!node || (!node->optional && (item->all || !node->ndormant))) return;
@@ -109,6 +119,7 @@ static void edit_keep(editor *e, const nst_ast_mitem *item) {
   }
   const char *text = "";
   if (list.len && !(node->optional && is_dropped(e, node))) text = nst_arena_printf(e->arena, "keep %s in %s", list.text, item->id.name);
+  else if (passed_over(e, node->level)) text = nst_arena_printf(e->arena, "keep none in %s", item->id.name);
   nst_buffer_fini(&list);
   change(e, item->span.begin, item->span.end, text);
 }

@@ -311,6 +311,10 @@ int nst_fe_share_seq(const nst_fe_nest *n, int tensor);
 void nst_resolve_keeps(nst_fe_nest *n);  /* check_keeps.c: `all`, keep?, duplicates; lists become final */
 void nst_check_paths(nst_fe_nest *n);    /* check_paths.c: order, arrays, compute, kept nowhere */
 void nst_check_fusion(nst_fe_nest *n);   /* check_cascade.c: the errors of cascades */
+/* check_levels.c: warnings */
+bool nst_fe_keeps_none(const nst_fe_nest *n, const nst_ast_mitem *item); /* keep none in LEVEL: a bypass on purpose */
+void nst_warn_unused_levels(nst_fe_nest *n);
+void nst_warn_holds(nst_checker *ck, const nst_fe_hardware *h, nst_fe_mapping *const *mappings, size_t n);
 
 /* ---- questions: lower_model.c, lower_questions.c ---- */
 

@@ -94,6 +94,34 @@ static void set_holder(keeps *k, int id, int t) {
   k->holder[slot] = id + 1;
 }
 
+/* "`A`, `B`" */
+static const char *quoted_names(nst_fe_nest *n, const int *tensors, int count) {
+  const char *out = "";
+  for (int i = 0; i < count; i++)
+    out = nst_arena_printf(n->ck->arena, "%s%s`%s`", out, i ? ", " : "", n->w->ir.tensors[tensors[i]].name);
+  return out;
+}
+
+/* Points to the keeps further out that hold what the statements below use. false: there is none. */
+static bool label_holders(keeps *k, nst_diag *m, int level, const nst_fe_node *node) {
+  nst_fe_nest *n = k->n;
+  bool found = false;
+  int *held = NST_NEW_ARRAY(n->ck->arena, k->ntensors, int);
+  for (size_t i = 0; i < k->open.len; i++) {
+    const nst_fe_node *keep = &n->nodes.items[k->open.items[i]];
+    int count = 0;
+    for (int t = 0; t < k->ntensors; t++)
+      if (k->holder[level * k->ntensors + t] == k->open.items[i] + 1 &&
+          nst_fe_used_below(n, node->stmts, node->nstmts, t))
+        held[count++] = t;
+    if (!count) continue;
+    nst_diag_label(n->ck->diags, m, keep->item ? keep->item->span : keep->ir->span, "%s %s kept here already",
+                   quoted_names(n, held, count), count == 1 ? "is" : "are");
+    found = true;
+  }
+  return found;
+}
+
 static void resolve_all(keeps *k, int id) {
   nst_fe_nest *n = k->n;
   nst_fe_node *node = &n->nodes.items[id];
@@ -124,27 +152,58 @@ static void resolve_all(keeps *k, int id) {
                  "nothing is left that this `keep all` could keep in `%s`", n->h->ir.levels[ir->level].name);
   if (n->h->holds[ir->level].items)
     nst_diag_label(n->ck->diags, m, n->h->holds[ir->level].span, "the level holds only these");
-  nst_diag_help(n->ck->diags, m, "what a keep further out holds in this level is not taken again; remove this line");
+  if (label_holders(k, m, ir->level, node))
+    nst_diag_help(
+      n->ck->diags, m,
+      "a level keeps a tensor once: remove this line, or the keep further out to hold the tiles from here on");
+  else
+    nst_diag_help(n->ck->diags, m, "remove this line");
 }
 
-static void say_twice(keeps *k, int id, int before, int index, bool branch) {
+/* The tensors at `index` of a keep that the keep `before` holds already, in one message. */
+static void say_twice(keeps *k, int id, int before, const int *index, int count, bool branch) {
   nst_fe_nest *n = k->n;
+  nst_diags *d = n->ck->diags;
   const nst_fe_node *node = &n->nodes.items[id], *first = &n->nodes.items[before];
   const char *level = n->h->ir.levels[node->ir->level].name;
-  nst_name tensor = n->w->ir.tensors[node->ir->tensors[index]].name;
-  nst_span at = first->item ? first->item->span : first->ir->span;
-  for (int i = 0; i < first->ir->ntensors; i++)
-    if (first->ir->tensors[i] == node->ir->tensors[index]) at = first->spans[i];
+  int *tensors = NST_NEW_ARRAY(n->ck->arena, count, int), *others = NST_NEW_ARRAY(n->ck->arena, k->ntensors, int);
+  int nothers = 0;
+  for (int i = 0; i < count; i++) tensors[i] = node->ir->tensors[index[i]];
+  for (int i = 0; i < first->ir->ntensors; i++) {
+    bool again = false;
+    for (int j = 0; j < count; j++) again = again || tensors[j] == first->ir->tensors[i];
+    if (!again) others[nothers++] = first->ir->tensors[i];
+  }
+  const char *names = quoted_names(n, tensors, count), *verb = count == 1 ? "is" : "are";
+  const nst_span span = nst_span_join(node->spans[index[0]], node->spans[index[count - 1]]);
   nst_diag *m;
   if (branch) {
-    m = nst_diag_add(n->ck->diags, NST_D_BRANCH_DUPLICATE, node->spans[index],
-                     "`%s` is kept in `%s` above the `seq` already, for all branches", tensor, level);
-    nst_diag_help(n->ck->diags, m, "remove it from one of the two; with `keep?` above, a sweep chooses between them");
+    m = nst_diag_add(d, NST_D_BRANCH_DUPLICATE, span, "%s %s kept in `%s` above the `seq` already, for all branches",
+                     names, verb, level);
+    nst_diag_help(d, m, "remove it from one of the two; with `keep?` above, a sweep chooses between them");
   } else {
-    m = nst_diag_add(n->ck->diags, NST_D_KEPT_TWICE, node->spans[index], "`%s` is kept in `%s` twice", tensor, level);
-    nst_diag_help(n->ck->diags, m, "a level keeps a tensor once; remove one of the two");
+    m = nst_diag_add(d, NST_D_KEPT_TWICE, span, "%s %s kept in `%s` twice", names, verb, level);
+    if (!first->all)
+      nst_diag_help(d, m, "a level keeps a tensor once: remove it here, or further out to hold its tile from here on");
+    else if (nothers == 0)
+      nst_diag_help(
+        d, m,
+        "a level keeps a tensor once: remove this keep, or the `keep all` further out to hold the tiles from "
+        "here on");
+    else
+      nst_diag_help(
+        d, m,
+        "a level keeps a tensor once: remove this keep, or to hold the tiles from here on let the keep further "
+        "out name only %s",
+        quoted_names(n, others, nothers));
   }
-  nst_diag_label(n->ck->diags, m, at, "kept here first");
+  nst_span at = first->item ? first->item->span : first->ir->span;
+  for (int i = 0; !first->all && i < first->ir->ntensors; i++)
+    if (first->ir->tensors[i] == tensors[0]) at = first->spans[i];
+  if (first->all)
+    nst_diag_label(d, m, at, "`all` takes %s here", count == 1 ? "it" : "them");
+  else
+    nst_diag_label(d, m, at, "kept here first");
   n->broken = true;
 }
 
@@ -153,17 +212,25 @@ static void resolve_named(keeps *k, int id) {
   nst_fe_node *node = &n->nodes.items[id];
   nst_ir_node *ir = node->ir;
   int kept = 0, seq = -1;
+  int *again = NST_NEW_ARRAY(n->ck->arena, ir->ntensors, int);
   for (size_t i = 0; i < k->open.len; i++)
     if (n->nodes.items[k->open.items[i]].ir->kind == NST_NODE_SEQ) seq = k->open.items[i];
+  /* What was kept before, by the keep that has it: a message each. */
+  for (int i = 0; i < ir->ntensors; i++) {
+    const int holder = k->holder[ir->level * k->ntensors + ir->tensors[i]] - 1;
+    if (holder < 0 || (seq > holder && optional(k, holder))) continue;
+    bool said = false;
+    for (int j = 0; j < i; j++) said = said || k->holder[ir->level * k->ntensors + ir->tensors[j]] - 1 == holder;
+    if (said) continue;
+    int repeats = 0;
+    for (int j = i; j < ir->ntensors; j++)
+      if (k->holder[ir->level * k->ntensors + ir->tensors[j]] - 1 == holder) again[repeats++] = j;
+    say_twice(k, id, holder, again, repeats, seq > holder);
+  }
   for (int i = 0; i < ir->ntensors; i++) {
     int t = ir->tensors[i], holder = k->holder[ir->level * k->ntensors + t] - 1;
-    bool branch = holder >= 0 && seq > holder;
-    if (holder >= 0 && branch && optional(k, holder)) {
-      add_dormant(k, ir, t, holder);
-      continue;
-    }
     if (holder >= 0) {
-      say_twice(k, id, holder, i, branch);
+      if (seq > holder && optional(k, holder)) add_dormant(k, ir, t, holder);
       continue;
     }
     node->spans[kept] = node->spans[i];

@@ -60,6 +60,25 @@ static void gather_module(gatherer *g, nst_module *m, bool imported) {
   }
 }
 
+/* `holds` of each machine against the tensors of all that is mapped onto it. */
+static void warn_holds(nst_checker *ck, nst_module *m) {
+  NST_VEC(nst_fe_mapping *) mappings = {0};
+  for (size_t i = 0; i <= m->imports.len; i++) {
+    nst_module *from = i ? m->imports.items[i - 1].module : m;
+    for (size_t k = 0; from && k < from->names[NST_NS_MAPPING].len; k++) {
+      nst_fe_mapping *mapping = ((nst_decl_entry *)from->names[NST_NS_MAPPING].items[k].object)->checked;
+      if (mapping) *nst_vec_push(ck->arena, &mappings) = mapping;
+    }
+  }
+  for (size_t i = 0; i <= m->imports.len; i++) {
+    nst_module *from = i ? m->imports.items[i - 1].module : m;
+    for (size_t k = 0; from && !from->is_std && k < from->names[NST_NS_HARDWARE].len; k++) {
+      nst_fe_hardware *h = ((nst_decl_entry *)from->names[NST_NS_HARDWARE].items[k].object)->checked;
+      if (h && !h->incomplete) nst_warn_holds(ck, h, mappings.items, mappings.len);
+    }
+  }
+}
+
 static void lower_questions(nst_checker *ck, nst_module *m, nst_ir_program *p) {
   int tests = 0, verifies = 0, sweeps = 0;
   for (const nst_ast_decl *d = m->file->decls; d; d = d->next) {
@@ -88,6 +107,7 @@ nst_ir_program *nst_frontend_check(nst_arena *arena, nst_interner *interner, nst
   gather_module(&g, m, false);
   for (size_t i = 0; i < m->imports.len; i++)
     if (m->imports.items[i].module) gather_module(&g, m->imports.items[i].module, true);
+  warn_holds(&ck, m);
   nst_ir_program *p = NST_NEW(arena, nst_ir_program);
   lower_questions(&ck, m, p);
   p->mappings = g.mappings.items;

@@ -114,6 +114,7 @@ nst_fe_mapping *nst_check_mapping(nst_checker *ck, nst_module *module, const nst
   m->ok = m->ok && nst_diags_errors(ck->diags) == errors && !nst_decl_incomplete(ck, decl) && values_known(m);
   m->ir->scope = (nst_ir_scope){m->params.items, m->params.n, m->values.items, (int)m->values.len};
   if (m->ok) check_at_defaults(ck, m);
+  if (m->ok && !module->is_std) nst_warn_unused_levels(n);
   if (m->ok) nst_ir_mapping_finish(ck->arena, m->ir);
   return m;
 }

@@ -207,6 +207,7 @@ nst_ir_node *nst_lower_keep(nst_fe_nest *n, const nst_ast_mitem *item, const int
   node->level = find_level(n, &item->id, NST_LEVEL_MEMORY);
   bool ok = node->level >= 0;
   int count = 0;
+  if (ok && nst_fe_keeps_none(n, item)) return NULL;
   for (const nst_ast_idents *t = item->tensors; t; t = t->next) count++;
   node->tensors = NST_NEW_ARRAY(ck->arena, count, int);
   *spans = NST_NEW_ARRAY(ck->arena, count, nst_span);
