@@ -157,6 +157,11 @@ static void cycles(nst_buffer *out, const nestor_eval *e) {
   nst_number_grouped(out, nst_round_up(e->metrics.cycles));
   const int l = nst_bottleneck(e);
   if (l >= 0) nst_buffer_printf(out, ", the pace set by %s", e->ir->hardware.levels[l].name);
+  for (int m = 0; l >= 0 && m < e->ir->hardware.nlevels; m++) { /* what hides behind nothing adds up */
+    const nst_ir_level *level = &e->ir->hardware.levels[m];
+    if (m != l && level->kind == NST_LEVEL_MEMORY && !level->overlap && e->metrics.levels[m].cycles.num > 0)
+      nst_buffer_printf(out, " plus %s, which does not overlap", level->name);
+  }
   if (e->nest->has_clock && e->nest->clock.num > 0) {
     const double seconds = nst_rat_to_double(e->metrics.cycles) / nst_rat_to_double(e->nest->clock);
     nst_buffer_puts(out, " (");

@@ -1,0 +1,1 @@
+eval no-overlap-pace.nest
