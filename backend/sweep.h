@@ -8,13 +8,13 @@
  * The space is cut into units that can be done in any order, on any machine;
  * what a unit contributes is added to a result, and results merge (associative,
  * commutative). Threads, checkpoints, shards and MPI are all lists of units done
- * and one merged result. What a unit adds, to the tally too, depends on the unit
- * alone: `into` holds what earlier units gave and may be used to skip offers that
- * cannot enter, never to count differently. Two engines do units: the plain one (sweep_plain.c)
- * evaluates point by point through interpreter and metrics, any sweep; the
- * kernel one (sweep_kernel.c) runs generated code over tables of columns, most
- * sweeps, far faster. They agree to the last bit, and each says how it numbers
- * its units.
+ * and one merged result. `into` holds what has been found so far: an engine may
+ * prune by it, and whoever runs a pruning engine shows every unit the same
+ * (sweep_run.c), so that what a unit adds, to the tally too, depends on the unit
+ * alone. Two engines do units: the plain one (sweep_plain.c) evaluates point by
+ * point through interpreter and metrics, any sweep; the kernel one
+ * (sweep_kernel.c) runs generated code over tables of columns, most sweeps, far
+ * faster. They agree to the last bit, and each says how it numbers its units.
  *
  *   space = evaluated + pruned + duplicates + dropped
  *   evaluated   points whose metrics were computed

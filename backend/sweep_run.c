@@ -7,6 +7,12 @@
  * filter for what comes; only its tally starts again. The calling thread does no
  * unit: it reports, saves, and talks to the source of work.
  *
+ * Where an engine prunes by what has been found, what it counts would depend on
+ * which units came before, so on threads, shards and restarts. Then a few units,
+ * spread over all there are, are done first and only for what they find; every
+ * unit starts from that, whoever does it, and from nothing else. (The few are
+ * done again in their turn: at most one unit in 64 is done twice.)
+ *
  * Locks: `lock` guards everything shared; `output` is held while text is written
  * (and taken first), so that a slow disk holds up only those that write. */
 #include "backend/sweep_run.h"
@@ -18,7 +24,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FLUSH_MS = 100, POLL_MS = 2, WAKE_MS = 50, PENDING_MAX = 64 << 20 };
+enum { SEEDS = 16, UNITS_PER_SEED = 64, FLUSH_MS = 100, POLL_MS = 2, WAKE_MS = 50, PENDING_MAX = 64 << 20 };
 #define NO_UNIT UINT64_MAX
 
 typedef struct text text; /* the points of a unit that waits for its turn */
@@ -29,6 +35,7 @@ typedef struct {
   pthread_t thread;
   nst_sweep_worker *worker;
   nst_sweep_result *own;
+  nst_sweep_result *unit; /* of the unit at hand, where units are isolated */
   nst_unit_set done;     /* not added yet */
   double flushed;
   uint64_t in_flight;
@@ -44,6 +51,7 @@ struct nst_sweep_run {
   pthread_cond_t work, room, news; /* there are units; texts were written; something happened */
   nst_unit_set todo, done, all_done; /* all_done: with what was released */
   nst_sweep_result *found;
+  nst_sweep_result *base; /* where units are isolated: what each starts from */
   nst_work coming;       /* whether the source has more */
   bool changed;          /* since the last save */
   uint64_t failed; char *error; /* the lowest unit that fails */
@@ -119,6 +127,7 @@ void nst_sweep_run_free(nst_sweep_run *r) {
   nst_unit_set_fini(&r->done);
   nst_unit_set_fini(&r->all_done);
   nst_sweep_result_free(r->found);
+  nst_sweep_result_free(r->base);
   free(r->error);
   free(r);
 }
@@ -219,20 +228,33 @@ static void fail(nst_sweep_run *r, uint64_t unit, const char *error) {
   r->failed = unit;
 }
 
+static bool do_unit(nst_sweep_run *r, hand *h, uint64_t unit, writer *w, const char **error) {
+  nst_sweep_result *into = h->own;
+  if (r->base) {
+    into = h->unit;
+    nst_sweep_result_clear(into);
+    nst_sweep_result_merge(into, r->base);
+  }
+  const bool good = r->engine->run(h->worker, r->job.first + unit * r->job.stride, into, r->options.stop,
+                                   r->options.format ? format_point : NULL, w, error);
+  if (good && r->base) nst_sweep_result_merge(h->own, into);
+  return good;
+}
+
 static void *work(void *context) {
   hand *h = context;
   nst_sweep_run *r = h->run;
   writer w = {.run = r};
   h->worker = r->engine->worker_new(r->engine);
   h->own = nst_sweep_result_new(r->shape);
+  h->unit = nst_sweep_result_new(r->shape);
   h->flushed = now();
   pthread_mutex_lock(&r->lock);
   while (take(r, h)) {
     pthread_mutex_unlock(&r->lock);
     const char *error = NULL;
     const uint64_t unit = h->in_flight;
-    const bool good = r->engine->run(h->worker, r->job.first + unit * r->job.stride, h->own, r->options.stop,
-                                     r->options.format ? format_point : NULL, &w, &error);
+    const bool good = do_unit(r, h, unit, &w, &error);
     if (good) nst_unit_set_add(&h->done, unit, unit + 1);
     pthread_mutex_lock(&r->lock);
     if (good && r->options.format) push_text(r, unit, &w.bytes);
@@ -249,6 +271,7 @@ static void *work(void *context) {
   flush(r, h);
   r->engine->worker_free(h->worker);
   nst_sweep_result_free(h->own);
+  nst_sweep_result_free(h->unit);
   nst_unit_set_fini(&h->done);
   nst_buffer_fini(&w.bytes);
   pthread_mutex_lock(&r->lock);
@@ -348,8 +371,24 @@ static void attend(nst_sweep_run *r) {
   pthread_mutex_unlock(&r->lock);
 }
 
+/* What a few units find that are spread over all of the engine's. */
+static void make_base(nst_sweep_run *r) {
+  const uint64_t units = r->engine->units, n = units / UNITS_PER_SEED < SEEDS ? units / UNITS_PER_SEED : SEEDS;
+  r->base = nst_sweep_result_new(r->shape);
+  if (!n || !r->nhands) return;
+  const nst_sweep_job job = {.count = n, .first = units / n / 2, .stride = units / n};
+  nst_sweep_run *few = nst_sweep_run_new(r->engine, r->shape, job,
+                                         (nst_sweep_run_options){.threads = r->nhands, .stop = r->options.stop});
+  const char *ignored; /* it comes again in its turn */
+  nst_sweep_run_all(few, &ignored);
+  nst_sweep_result_merge(r->base, few->found);
+  *nst_sweep_result_tally(r->base) = (nst_sweep_tally){0};
+  nst_sweep_run_free(few);
+}
+
 bool nst_sweep_run_all(nst_sweep_run *r, const char **error) {
   r->begun = r->progressed = r->saved = now();
+  if (r->options.isolate) make_base(r);
   r->hands = calloc((size_t)r->nhands + 1, sizeof *r->hands);
   if (!r->hands) nst_out_of_memory();
   for (int i = 0; i < r->nhands; i++) r->hands[i] = (hand){.run = r, .in_flight = NO_UNIT};

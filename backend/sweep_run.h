@@ -55,6 +55,7 @@ typedef struct {
 typedef struct nst_sweep_run nst_sweep_run;
 typedef struct {
   int threads;                    /* 0: one per processor that this process may use */
+  bool isolate;                   /* what is pruned depends on what has been found: show every unit the same (see sweep_run.c) */
   const atomic_bool *stop;        /* NULL: never */
   const nst_unit_set *done;       /* units done before, with what they found; NULL: none */
   const nst_sweep_result *found;

@@ -128,7 +128,7 @@ static bool make_kernel_engine(nestor_sweep *s, nst_sweep_options options) {
 }
 
 static bool make_full_engine(nestor_sweep *s) {
-  const nst_sweep_options options = {.prune = !s->options.no_prune, .each = s->writer != NULL};
+  const nst_sweep_options options = {.prune = !s->options.no_prune && !s->writer, .each = s->writer != NULL};
   s->why_plain = plain_reason(s);
   if (!s->why_plain && !make_kernel_engine(s, options)) return false;
   if (!s->engine) s->engine = nst_sweep_plain_new(s->mapping, s->ir, s->space, options, s->diags);
@@ -283,6 +283,7 @@ nestor_status nestor_sweep_run(nestor_sweep *s) {
     return s->status;
   }
   const nst_sweep_run_options options = {.threads = s->options.threads,
+                                         .isolate = !s->options.no_prune && !s->writer && !strcmp(s->engine->name, "kernel"),
                                          .stop = &s->stop,
                                          .done = &s->done,
                                          .found = s->found,

@@ -171,6 +171,62 @@ static bool fake_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into,
 static const nst_sweep_engine fake = {.name = "fake", .units = 3000, .space = 3000, .worker_new = fake_worker,
                                       .worker_free = fake_worker_free, .run = fake_run};
 
+/* Of each unit 100 points are looked at in turn, and what is no better than the best so far is pruned. */
+static bool pruning_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop, nst_sweep_each *each,
+                        void *context, const char **error) {
+  (void)w;
+  (void)stop;
+  (void)each;
+  (void)context;
+  (void)error;
+  for (uint64_t i = 0; i < 100; i++) {
+    const int64_t value = (int64_t)((unit * 7919 + i * 104729) % 100003);
+    const nst_sweep_point *worst = nst_sweep_result_worst(into);
+    if (worst && nst_rat_cmp(nst_rat_int(value), worst->metrics[0]) > 0) {
+      nst_sweep_result_tally(into)->pruned++;
+      continue;
+    }
+    nst_rat metrics[3] = {nst_rat_int(value), nst_rat_int(0), nst_rat_int(0)};
+    int64_t params[3] = {0};
+    uint64_t places[3] = {unit, i, 0};
+    const nst_sweep_point p = {.params = params, .places = places, .metrics = metrics};
+    nst_sweep_result_offer(into, &p);
+    nst_sweep_result_tally(into)->evaluated++;
+  }
+  return true;
+}
+
+static void pruning_counts_the_same_everywhere(void **state) {
+  (void)state;
+  static const nst_sweep_engine pruning = {.name = "pruning", .units = 3000, .space = 300000, .worker_new = fake_worker,
+                                           .worker_free = fake_worker_free, .run = pruning_run};
+  const char *error;
+  nst_sweep_run *all = nst_sweep_run_new(&pruning, shape, nst_sweep_job_make(&pruning, 0, 0, 0),
+                                         (nst_sweep_run_options){.threads = 1, .isolate = true});
+  assert_true(nst_sweep_run_all(all, &error));
+  const nst_sweep_tally *t = nst_sweep_result_tally(nst_sweep_run_found(all));
+  assert_int_equal(t->evaluated + t->pruned, 300000);
+  assert_true(t->pruned > 200000);
+  for (int threads = 2; threads <= 4; threads++) {
+    nst_sweep_run *r = nst_sweep_run_new(&pruning, shape, nst_sweep_job_make(&pruning, 0, 0, 0),
+                                         (nst_sweep_run_options){.threads = threads, .isolate = true});
+    assert_true(nst_sweep_run_all(r, &error));
+    assert_same(nst_sweep_run_found(r), nst_sweep_run_found(all));
+    nst_sweep_run_free(r);
+    nst_sweep_result *sum = nst_sweep_result_new(shape);
+    for (uint64_t i = 0; i < (uint64_t)threads; i++) {
+      r = nst_sweep_run_new(&pruning, shape, nst_sweep_job_make(&pruning, 0, i, (uint64_t)threads),
+                            (nst_sweep_run_options){.threads = 2, .isolate = true});
+      assert_true(nst_sweep_run_all(r, &error));
+      nst_sweep_result_merge(sum, nst_sweep_run_found(r));
+      nst_sweep_run_free(r);
+    }
+    assert_same(sum, nst_sweep_run_found(all));
+    nst_sweep_result_free(sum);
+  }
+  nst_sweep_run_free(all);
+}
+
 static void the_first_error_is_told(void **state) {
   (void)state;
   for (int threads = 1; threads <= 4; threads++) {
@@ -393,6 +449,7 @@ int main(void) {
     cmocka_unit_test(threads_change_nothing),
     cmocka_unit_test(shards_make_a_whole),
     cmocka_unit_test(a_stopped_run_goes_on_to_the_same_end),
+    cmocka_unit_test(pruning_counts_the_same_everywhere),
     cmocka_unit_test(the_first_error_is_told),
     cmocka_unit_test(rows_come_in_order),
     cmocka_unit_test(work_may_come_from_elsewhere),
