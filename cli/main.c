@@ -95,7 +95,7 @@ const cli_command cli_commands[] = {
   {"simulate", "[OPTIONS] FILE...", "the same by literal execution", simulate_help,
    COMMON | CHOICE | CLI_BIT(FORMAT) | CLI_BIT(REQUIRE_FIT) | CLI_BIT(OUTPUT), true, cli_simulate},
   {"test", "[OPTIONS] FILE...", "run test and verify blocks", test_help,
-   COMMON | CLI_BIT(QUIET) | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT), true, cli_test},
+   COMMON | CLI_BIT(QUIET) | CLI_BIT(TEST_FORMAT) | CLI_BIT(OUTPUT), true, cli_test},
   {"explain", "[OPTIONS] FILE...", "say in words where the traffic comes from", explain_help,
    COMMON | CHOICE | CLI_BIT(OUTPUT), true, cli_explain},
   {"emit", "STAGE FILE", "print a stage of the compiler", emit_help, COMMON | CLI_BIT(EMIT) | CLI_BIT(OUTPUT), true,

@@ -132,6 +132,7 @@ static bool take_shard(cli_args *args, const char *value) {
 
 static bool take(cli_args *args, cli_option option, const char *value) {
   static const char *const formats[] = {"table", "json", "csv", NULL};
+  static const char *const test_formats[] = {"table", "json", NULL};
   static const char *const engines[] = {"analysis", "simulate", "jit", "all", NULL};
   static const char *const hows[] = {"text", "json", NULL};
   static const char *const whens[] = {"auto", "always", "never", NULL};
@@ -146,6 +147,8 @@ static bool take(cli_args *args, cli_option option, const char *value) {
       args->sets[args->nsets++] = value;
       return true;
     case CLI_O_FORMAT: return nestor_format_parse(value, &args->format) || wrong_word("format", value, formats);
+    case CLI_O_TEST_FORMAT:
+      return (strcmp(value, "csv") && nestor_format_parse(value, &args->format)) || wrong_word("format", value, test_formats);
     case CLI_O_ENGINE: return nestor_engine_parse(value, &args->engine) || wrong_word("engine", value, engines);
     case CLI_O_REQUIRE_FIT: args->require_fit = true; return true;
     case CLI_O_CHECK: args->check = true; return true;

@@ -4,10 +4,6 @@
 #include <string.h>
 
 int cli_test(const cli_args *args) {
-  if (args->format == NESTOR_FORMAT_CSV) {
-    cli_say("nestor test prints table or json, not csv");
-    return CLI_WRONG_USAGE;
-  }
   nestor_buffer *out = nestor_buffer_new();
   size_t ran = 0;
   int code = CLI_GOOD;

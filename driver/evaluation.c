@@ -177,7 +177,18 @@ static void tell_fit(nestor_eval *e, int l) {
   nst_buffer_fini(&parts);
 }
 
+static void tell_not_simulated(nestor_eval *e) {
+  nst_diag *d = nst_diag_add(e->diags, NST_D_NOT_SIMULATED, e->ir->span, "the simulator was left out: %s", e->not_simulated);
+  nst_diag_help(e->diags, d, "the analysis and the jit were compared, and agree; to compare all three, map a smaller problem");
+}
+
 const nestor_diagnostics *nestor_eval_diagnostics(nestor_eval *eval) {
+  if (eval->nest && eval->not_simulated) {
+    if (!eval->diags) nst_eval_messages(eval);
+    tell_not_simulated(eval);
+    nst_diags_sort(eval->diags);
+    eval->not_simulated = NULL; /* told */
+  }
   if (eval->nest && !eval->metrics.fits && !eval->fit_told) {
     if (!eval->diags) nst_eval_messages(eval);
     for (int l = 0; l < eval->ir->hardware.nlevels; l++)

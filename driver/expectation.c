@@ -33,10 +33,20 @@ uint32_t nst_quote_line(const nst_sources *sources, nst_span span) {
   return line;
 }
 
+void nst_value_grouped(nst_buffer *out, int64_t v) {
+  const size_t begin = out->len;
+  nst_number_grouped(out, v);
+  for (size_t i = begin; i < out->len; i++)
+    if (out->text[i] == ',') out->text[i] = NST_VALUE_SEPARATOR;
+}
+
 void nst_value_print(nst_buffer *out, const nst_value *v) {
   char text[96];
   switch (v->kind) {
-    case NST_VALUE_RAT: nst_buffer_add(out, text, nst_rat_print(text, sizeof text, v->rat)); return;
+    case NST_VALUE_RAT:
+      if (v->rat.den == 1 && v->rat.num <= INT64_MAX && v->rat.num >= -INT64_MAX) nst_value_grouped(out, (int64_t)v->rat.num);
+      else nst_buffer_add(out, text, nst_rat_print(text, sizeof text, v->rat));
+      return;
     case NST_VALUE_REAL: nst_buffer_double(out, v->real); return;
     case NST_VALUE_BOOL: nst_buffer_puts(out, v->truth ? "true" : "false"); return;
   }
@@ -47,9 +57,20 @@ typedef struct {
   const nst_eval_env *env;
   const nst_sources *sources;
   const nst_expr *shown[32]; int nshown; /* metrics that have been printed */
+  bool percent;                          /* utilization is compared with a percentage */
 } describer;
 
 static bool is_comparison(const nst_expr *e) { return e->kind >= NST_X_EQ && e->kind <= NST_X_GE; }
+
+/* Compares without what groups digits, to see whether a value says more than what is written. */
+static bool same_number(const char *a, const char *b) {
+  for (;; a++, b++) {
+    while (*a == NST_VALUE_SEPARATOR || *a == '_') a++;
+    while (*b == NST_VALUE_SEPARATOR || *b == '_') b++;
+    if (*a != *b) return false;
+    if (!*a) return true;
+  }
+}
 
 static void show(describer *d, const nst_expr *e) {
   nst_buffer text = {0}, value = {0};
@@ -59,7 +80,7 @@ static void show(describer *d, const nst_expr *e) {
   const nst_eval_status status = nst_expr_eval(&v, e, d->env, &where);
   if (status == NST_EVAL_OK) nst_value_print(&value, &v);
   else nst_buffer_printf(&value, "no value: %s", nst_eval_status_text(status));
-  if (!text.len || strcmp(text.text, value.text)) {
+  if (!text.len || !same_number(text.text, value.text)) {
     nst_buffer_printf(d->out, "    %s = %s", text.len ? text.text : "", value.text);
     const char *unit = e->kind == NST_X_METRIC && status == NST_EVAL_OK ? nst_metric_unit(e->metric) : "";
     nst_buffer_printf(d->out, "%s%s\n", *unit ? " " : "", unit);
@@ -86,6 +107,15 @@ static bool holds(const describer *d, const nst_expr *e) {
   return nst_expr_eval(&v, e, d->env, &where) == NST_EVAL_OK && v.kind == NST_VALUE_BOOL && v.truth;
 }
 
+/* utilization == 100: a share against what looks like a percentage. */
+static bool share_as_percent(const describer *d, const nst_expr *share, const nst_expr *other) {
+  nst_value v;
+  nst_span where;
+  return share->kind == NST_X_METRIC && share->metric == NST_METRIC_UTILIZATION &&
+         nst_expr_eval(&v, other, d->env, &where) == NST_EVAL_OK && v.kind == NST_VALUE_RAT &&
+         nst_rat_to_double(v.rat) > 1 && nst_rat_to_double(v.rat) <= 100;
+}
+
 /* Both sides of the comparisons that make e something else than `wanted`. */
 static void show_sides(describer *d, const nst_expr *e, bool wanted) {
   if (!e || holds(d, e) == wanted) return;
@@ -94,6 +124,7 @@ static void show_sides(describer *d, const nst_expr *e, bool wanted) {
     show_sides(d, e->b, wanted);
   } else if (e->kind == NST_X_NOT) show_sides(d, e->a, !wanted);
   else if (is_comparison(e)) {
+    if (share_as_percent(d, e->a, e->b) || share_as_percent(d, e->b, e->a)) d->percent = true;
     for (int side = 0; side < 2; side++) {
       const nst_expr *x = side ? e->b : e->a;
       if (x->kind == NST_X_METRIC) show_metric(d, x);
@@ -114,4 +145,5 @@ void nst_expectation_describe(nst_buffer *out, const nst_expr *e, const nst_eval
   describer d = {.out = out, .env = env, .sources = sources};
   show_sides(&d, e, true);
   show_metrics(&d, e);
+  if (d.percent) nst_buffer_puts(out, "    utilization is a share from 0 to 1, not a percentage\n");
 }

@@ -69,19 +69,7 @@ static void statements(nst_explain *x) {
     for (int r = 0; r < w->stmts[s].out.nranks; r++) {
       const nst_ir_rank *rank = &w->stmts[s].out.ranks[r];
       if (r) nst_buffer_puts(x->out, ", ");
-      for (int t = 0; t < rank->nterms; t++) {
-        if (t) nst_buffer_puts(x->out, " + ");
-        const nst_expr *coef = rank->terms[t].coef;
-        if (coef && !(coef->kind == NST_X_CONST && nst_rat_cmp(coef->value, nst_rat_int(1)) == 0)) {
-          nst_expr_print(x->out, coef, x->params, x->values);
-          nst_buffer_putc(x->out, '*');
-        }
-        nst_buffer_puts(x->out, w->dims[rank->terms[t].dim].name);
-      }
-      if (rank->offset) {
-        nst_buffer_puts(x->out, " + ");
-        nst_expr_print(x->out, rank->offset, x->params, x->values);
-      }
+      nst_ir_print_rank(x->out, rank, w, &(nst_expr_names){x->params, x->values, NULL, NULL});
     }
     nst_buffer_printf(x->out, "] %s %s\n", combine[w->stmts[s].combine], w->stmts[s].text);
   }

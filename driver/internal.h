@@ -57,6 +57,7 @@ struct nestor_eval {
   nst_counts *counts, *other;/* other: of a second engine, to compare */
   nst_metrics metrics;
   const nst_nest *nest;      /* of the last run; NULL: it failed or none was */
+  const char *not_simulated; /* why NESTOR_ENGINE_ALL left the simulator out of the last run; NULL: it did not */
   bool fit_told;             /* the warning of a mapping that does not fit has been composed */
 };
 

@@ -11,10 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *keep_text(nestor_tests *t, nst_buffer *text) {
-  const char *kept = text->len ? nst_arena_strndup(t->arena, text->text, text->len) : "";
-  nst_buffer_fini(text);
-  return kept;
+/* Numbers in details are grouped by a mark: a comma for people, nothing for programs. */
+static void keep_details(nestor_tests *t, nestor_test *out, nst_buffer *details) {
+  char *grouped = nst_arena_strndup(t->arena, details->len ? details->text : "", details->len);
+  char *plain = nst_arena_strndup(t->arena, grouped, details->len);
+  size_t n = 0;
+  for (size_t i = 0; i < details->len; i++) {
+    if (grouped[i] != NST_VALUE_SEPARATOR) plain[n++] = grouped[i];
+    else grouped[i] = ',';
+  }
+  plain[n] = '\0';
+  out->details = grouped;
+  *nst_vec_push(t->arena, &t->plain) = plain;
+  nst_buffer_fini(details);
 }
 
 void nst_tests_first_message(nst_buffer *out, nestor_eval *e) {
@@ -70,9 +79,11 @@ static bool run_lets(const nst_ir_test *test, nst_value *values, const nst_eval_
 static void say_fit(const nestor_eval *e, nst_buffer *details) {
   for (int l = 0; l < e->ir->hardware.nlevels; l++) {
     if (e->ir->hardware.levels[l].kind != NST_LEVEL_MEMORY || e->metrics.levels[l].fits) continue;
-    nst_buffer_printf(details, "  it does not fit: %s holds %lld bytes and has ", e->ir->hardware.levels[l].name,
-                      (long long)nst_round_up(e->metrics.levels[l].usage));
-    nst_number_json(details, e->nest->levels[l].capacity);
+    nst_buffer_printf(details, "  it does not fit: %s holds ", e->ir->hardware.levels[l].name);
+    nst_value_grouped(details, nst_round_up(e->metrics.levels[l].usage));
+    nst_buffer_puts(details, " bytes and has ");
+    const nst_value capacity = {.kind = NST_VALUE_RAT, .rat = e->nest->levels[l].capacity};
+    nst_value_print(details, &capacity);
     nst_buffer_putc(details, '\n');
   }
 }
@@ -95,7 +106,7 @@ static void run_test(nestor_tests *t, const nestor_program *p, const nst_ir_test
   if (!judged) out->failed = out->checks ? out->checks : 1;
   nestor_eval_free(e);
   out->passed = !out->failed;
-  out->details = keep_text(t, &details);
+  keep_details(t, out, &details);
 }
 
 static void place(const nestor_program *p, nst_span span, nestor_test *out) {
@@ -122,7 +133,7 @@ static void add_verify(nestor_tests *t, const nestor_program *p, const nst_ir_ve
   place(p, verify->span, out);
   nst_buffer details = {0};
   nst_verify_run(out, p, verify, &details);
-  out->details = keep_text(t, &details);
+  keep_details(t, out, &details);
 }
 
 static bool before(nst_span a, nst_span b) { return a.source != b.source ? a.source < b.source : a.begin < b.begin; }
@@ -191,7 +202,7 @@ void nestor_tests_json(const nestor_tests *tests, nestor_buffer *buffer) {
     json_string(out, "file", t->file);
     nst_buffer_printf(out, ",\"line\":%u,\"passed\":%s,\"checks\":%llu,\"failed\":%llu", t->line,
                       t->passed ? "true" : "false", (unsigned long long)t->checks, (unsigned long long)t->failed);
-    json_string(out, "details", t->details);
+    json_string(out, "details", tests->plain.items[i]);
     nst_buffer_putc(out, '}');
   }
   nst_buffer_puts(out, "]}\n");

@@ -7,6 +7,7 @@
 struct nestor_tests {
   nst_arena *arena;
   NST_VEC(nestor_test) list;
+  NST_VEC(const char *) plain; /* the details beside list without commas between digits, for JSON */
   size_t failed;
 };
 

@@ -184,7 +184,7 @@ void nst_verify_run(nestor_test *out, const nestor_program *p, const nst_ir_veri
     say_why_nothing(&v);
   } else if (v.dropped) {
     nst_buffer_puts(details, "  ");
-    nst_number_grouped(details, (int64_t)v.dropped);
+    nst_value_grouped(details, (int64_t)v.dropped);
     nst_buffer_puts(details, v.dropped == 1 ? " point was passed over: the mapping has no meaning there\n"
                                             : " points were passed over: the mapping has no meaning there\n");
   }

@@ -161,4 +161,6 @@ void nst_ir_mapping_finish(nst_arena *arena, nst_ir_mapping *m);
 /* NULL if sound, else what is wrong, in words (a bug of the lowering, never of a user). */
 const char *nst_ir_verify_mapping(nst_arena *arena, const nst_ir_mapping *m);
 void nst_ir_print(nst_buffer *out, const nst_ir_program *p); /* the --emit=ir text form */
+/* "2*p + r - 1" */
+void nst_ir_print_rank(nst_buffer *out, const nst_ir_rank *rank, const nst_ir_workload *w, const nst_expr_names *names);
 #endif

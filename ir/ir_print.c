@@ -57,29 +57,52 @@ static void print_scope(printer *p, const nst_ir_scope *scope) {
   }
 }
 
+/* The sign of a summand that is not the first, and what is left to print of a negative constant. */
+static nst_rat signed_part(nst_buffer *out, const nst_expr *e, bool first, bool *constant) {
+  *constant = !e || e->kind == NST_X_CONST;
+  nst_rat v = e && *constant ? e->value : nst_rat_int(1), positive;
+  const bool negative = *constant && v.num < 0 && nst_rat_neg(&positive, v);
+  if (!first)
+    nst_buffer_puts(out, negative ? " - " : " + ");
+  else if (negative)
+    nst_buffer_putc(out, '-');
+  return negative ? positive : v;
+}
+
+void nst_ir_print_rank(nst_buffer *out, const nst_ir_rank *rank, const nst_ir_workload *w,
+                       const nst_expr_names *names) {
+  bool constant;
+  for (int i = 0; i < rank->nterms; i++) {
+    const nst_expr *coef = rank->terms[i].coef;
+    const nst_rat v = signed_part(out, coef, i == 0, &constant);
+    if (!constant) {
+      const bool atom = coef->kind <= NST_X_VALUE;
+      if (!atom) nst_buffer_putc(out, '(');
+      nst_expr_print_named(out, coef, names);
+      nst_buffer_puts(out, atom ? "*" : ")*");
+    } else if (v.num != 1 || v.den != 1) {
+      nst_expr_print_number(out, v);
+      nst_buffer_putc(out, '*');
+    }
+    nst_buffer_puts(out, w->dims[rank->terms[i].dim].name);
+  }
+  if (rank->offset) {
+    const nst_rat v = signed_part(out, rank->offset, rank->nterms == 0, &constant);
+    if (constant)
+      nst_expr_print_number(out, v);
+    else
+      nst_expr_print_named(out, rank->offset, names);
+  } else if (!rank->nterms) {
+    nst_buffer_putc(out, '0');
+  }
+}
+
 static void print_access(printer *p, const nst_ir_access *a) {
   const nst_ir_workload *w = &p->m->workload;
   nst_buffer_printf(p->out, "%s[", w->tensors[a->tensor].name);
   for (int r = 0; r < a->nranks; r++) {
     if (r) nst_buffer_puts(p->out, ", ");
-    for (int i = 0; i < a->ranks[r].nterms; i++) {
-      if (i) nst_buffer_puts(p->out, " + ");
-      const nst_expr *coef = a->ranks[r].terms[i].coef;
-      bool one = coef->kind == NST_X_CONST && coef->value.num == 1 && coef->value.den == 1;
-      bool atom = coef->kind <= NST_X_VALUE;
-      if (!one) {
-        if (!atom) nst_buffer_putc(p->out, '(');
-        expr(p, coef);
-        nst_buffer_puts(p->out, atom ? "*" : ")*");
-      }
-      nst_buffer_puts(p->out, w->dims[a->ranks[r].terms[i].dim].name);
-    }
-    if (!a->ranks[r].offset) {
-      if (!a->ranks[r].nterms) nst_buffer_putc(p->out, '0');
-      continue;
-    }
-    if (a->ranks[r].nterms) nst_buffer_puts(p->out, " + ");
-    expr(p, a->ranks[r].offset);
+    nst_ir_print_rank(p->out, &a->ranks[r], w, &p->names);
   }
   nst_buffer_putc(p->out, ']');
 }

@@ -48,6 +48,18 @@ static uint64_t instances_of(const nst_nest *nest, int stmt) {
   return instances;
 }
 
+/* 1,207,959,552 */
+typedef char grouped_text[32];
+static const char *grouped(grouped_text out, uint64_t v) {
+  char *at = out + sizeof(grouped_text) - 1;
+  *at = '\0';
+  for (int digits = 0; v || !digits; v /= 10, digits++) {
+    if (digits && digits % 3 == 0) *--at = ',';
+    *--at = (char)('0' + v % 10);
+  }
+  return at;
+}
+
 bool nst_sim_within_limit(const nst_nest *nest, uint64_t limit, nst_diags *diags) {
   const nst_ir_mapping *m = nest->ir;
   uint64_t work = 0, most = 0;
@@ -60,14 +72,15 @@ bool nst_sim_within_limit(const nst_nest *nest, uint64_t limit, nst_diags *diags
   if (work <= limit && most <= INSTANCES_MAX) return true;
   if (!diags) return false;
   nst_diag *d;
+  grouped_text a, b;
   if (work > limit)
     d = nst_diag_add(diags, NST_D_SIMULATE_LIMIT, m->span,
-                     "mapping %s is too large to simulate: %llu points x nodes, at most %llu are accepted", m->name,
-                     (unsigned long long)work, (unsigned long long)limit);
+                     "mapping `%s` is too large to simulate: %s points x nodes, at most %s are accepted", m->name,
+                     grouped(a, work), grouped(b, limit));
   else
     d = nst_diag_add(diags, NST_D_SIMULATE_LIMIT, m->span,
-                     "mapping %s is too large to simulate: %llu instances, at most %d are accepted", m->name,
-                     (unsigned long long)most, INSTANCES_MAX);
+                     "mapping `%s` is too large to simulate: %s instances, at most %s are accepted", m->name,
+                     grouped(a, most), grouped(b, INSTANCES_MAX));
   nst_diag_help(diags, d, "the analysis counts the same without a limit on size; to compare them, map a smaller problem");
   return false;
 }
@@ -249,7 +262,7 @@ bool nst_sim_init(nst_sim *s) {
   if (!init_tensors(s)) {
     if (s->diags)
       nst_diag_add(s->diags, NST_D_SIMULATE_LIMIT, s->m->span,
-                   "mapping %s is too large to simulate: a tensor of 2^31 elements or more", s->m->name);
+                   "mapping `%s` is too large to simulate: a tensor of 2^31 elements or more", s->m->name);
     return false;
   }
   s->slots = NST_NEW_ARRAY(s->arena, s->m->nslots, nst_sim_slot);

@@ -32,6 +32,17 @@ _nestor() {
       done
       mapfile -t COMPREPLY < <(compgen -W "$names" -- "$cur")
       return ;;
+    -s | --set)
+      # Parameters of the mappings in the .nest files on the line, each with its "=".
+      local word names=''
+      for word in "${COMP_WORDS[@]}"; do
+        [[ $word == *.nest && -r $word ]] &&
+          names+=" $(tr '\n' ' ' < "$word" | grep -o 'mapping  *[A-Za-z_][A-Za-z_0-9]* *([^)]*)' | sed 's/^[^(]*(//; s/)$//' |
+            tr ',' '\n' | sed -n 's/^ *\([A-Za-z_][A-Za-z_0-9]*\).*/\1=/p')"
+      done
+      mapfile -t COMPREPLY < <(compgen -W "$names" -- "$cur" | sort -u)
+      compopt -o nospace
+      return ;;
     -o | --output | --points | --checkpoint | --all | --plot) mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
   esac
   local common='--diagnostics --color --help' choice='--mapping --set'

@@ -199,7 +199,8 @@ typedef enum {
   NESTOR_ENGINE_ANALYSIS, /* exact, without enumerating the iteration space: microseconds, any size */
   NESTOR_ENGINE_SIMULATE, /* executes the counting rules element by element; bounded by simulate_work */
   NESTOR_ENGINE_JIT,      /* the analysis' formulas as native code; compiles once per evaluation object */
-  NESTOR_ENGINE_ALL       /* the three, compared; the first difference is an error. Figures: the analysis' */
+  NESTOR_ENGINE_ALL       /* the three, compared; the first difference is an error. Figures: the analysis'.
+                           * A nest past simulate_work is compared without the simulator: a warning says so */
 } nestor_engine;
 /* "analysis", "simulate", "jit", "all"; false: another word. */
 NESTOR_API bool nestor_engine_parse(const char *name, nestor_engine *out);

@@ -32,6 +32,12 @@ def test_values():
     assert offers("nestor", "eval", "gemm.nest", "--mapping", "") == ["os"]
 
 
+def test_parameters():
+    assert offers("nestor", "eval", "gemm.nest", "--set", "") == ["tk=", "tm=", "tn="]
+    assert offers("nestor", "eval", "gemm.nest", "-s", "tm") == ["tm="]
+    assert offers("nestor", "eval", "--set", "") == []
+
+
 def test_files():
     write("notes.txt", "")
     os.mkdir("lib")

@@ -154,8 +154,8 @@ def test_test_command():
     expect(run("test", "gemm.nest"), 0, out=["pass  test of os", "1 passed, 0 failed"])
     write("bad.nest", SAMPLE.replace("(512 / 64)", "(512 / 32)").replace("<= 128 KiB", "<= 20000"))
     expect(run("test", "bad.nest"), 1,
-           out=["FAIL  test of os", "reads(DRAM, A) = 2097152 elements", "512 * 512 * (512 / 32) = 4194304",
-                "usage(GLB) = 20480 bytes", "0 passed, 1 failed"])
+           out=["FAIL  test of os", "reads(DRAM, A) = 2,097,152 elements", "512 * 512 * (512 / 32) = 4,194,304",
+                "usage(GLB) = 20,480 bytes", "0 passed, 1 failed"])
     expect(run("test", "--format", "json", "bad.nest"), 1, out='"passed":0,"failed":1')
     expect(run("test", "--format", "csv", "gemm.nest"), 2)
     assert run("test", "-q", "gemm.nest").out == ""

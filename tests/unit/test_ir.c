@@ -56,7 +56,7 @@ static void test_print(void **state) {
     "    tensor T : int16 bits=16 intermediate ranks=1\n",
     "    tensor Y : bits(3) bits=3 output ranks=2\n",
     "    stmt 0 T[m] += ",
-    "      in X[2*m + -1, k]\n",
+    "      in X[2*m - 1, k]\n",
     "    stmt 1 Y[m, n] = exp(T[m])\n      in T[m]\n      over m n\n",
     "  hardware h clock=1000000000\n    memory D no_overlap\n    array P x=4 no_reduce\n    memory R capacity=1024\n   "
     " compute U",

@@ -1,0 +1,1 @@
+explain explain-negative-rank.nest

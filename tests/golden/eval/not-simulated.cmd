@@ -1,0 +1,1 @@
+eval --engine all --format csv not-simulated.nest

@@ -1,0 +1,1 @@
+test --format json utilization-percent.nest
