@@ -13,6 +13,7 @@ typedef struct {
   LLVMTypeRef i1, mask, i64, f64, ptr, number, lanes, lanes_i64, lanes_i1, lanes_f64;
   const nst_vector_code *code;
   LLVMValueRef function, i, iota;   /* index of the vector's first tuple; 0 … lanes-1 */
+  LLVMValueRef row;                 /* where the places of the row start */
   LLVMValueRef columns[256];        /* of the slots, loaded once, before the loop */
   LLVMValueRef coefficients, limits;
   bool avx512, permutes;            /* the machine permutes 16 doubles by a vector of indices */
@@ -98,13 +99,24 @@ static LLVMValueRef ceil_div(emitter *e, LLVMValueRef a, int64_t d) {
   return LLVMBuildSelect(e->b, less, LLVMBuildFSub(e->b, q, one, ""), q, "");
 }
 
-static bool is_zero(const nst_vop *o) { return o->kind == NST_VOP_CONST && !o->imm; }
+static bool is_zero(const nst_vop *ops, int k) {
+  return ops[k].kind == NST_VOP_SCALE ? is_zero(ops, ops[k].a) : ops[k].kind == NST_VOP_CONST && !ops[k].imm;
+}
+
+static bool is_positive(const emitter *e, int k) {
+  const nst_vop *o = &e->code->ops[k];
+  if (o->kind == NST_VOP_FORM) return e->code->forms[o->imm].positive;
+  if (o->kind == NST_VOP_CONST) return o->imm >= 0;
+  if (o->kind == NST_VOP_SCALE) return o->imm >= 0 && is_positive(e, o->a);
+  if (o->kind == NST_VOP_MAX) return is_positive(e, o->a) || is_positive(e, o->b);
+  return o->kind == NST_VOP_ADD && is_positive(e, o->a) && is_positive(e, o->b);
+}
 
 /* a + b, with a factor of either taken along. */
 static LLVMValueRef emit_add(emitter *e, int a, int b, LLVMValueRef *v) {
   const nst_vop *ops = e->code->ops;
-  if (is_zero(&ops[a])) return v[b];
-  if (is_zero(&ops[b])) return v[a];
+  if (is_zero(ops, a)) return v[b];
+  if (is_zero(ops, b)) return v[a];
   if (ops[b].kind == NST_VOP_SCALE) return multiply_add(e, splat_const(number_of(e, ops[b].imm)), v[ops[b].a], v[a]);
   if (ops[a].kind == NST_VOP_SCALE) return multiply_add(e, splat_const(number_of(e, ops[a].imm)), v[ops[a].a], v[b]);
   return e->code->floating ? LLVMBuildFAdd(e->b, v[a], v[b], "") : LLVMBuildAdd(e->b, v[a], v[b], "");
@@ -120,7 +132,10 @@ static LLVMValueRef emit_op(emitter *e, const nst_vop *o, LLVMValueRef *v) {
   case NST_VOP_SUB: return f ? LLVMBuildFSub(e->b, a, b, "") : LLVMBuildSub(e->b, a, b, "");
   case NST_VOP_MUL: return f ? LLVMBuildFMul(e->b, a, b, "") : LLVMBuildMul(e->b, a, b, "");
   case NST_VOP_MIN: return LLVMBuildSelect(e->b, compare(e, LLVMRealOLT, LLVMIntSLT, a, b), a, b, "");
-  case NST_VOP_MAX: return LLVMBuildSelect(e->b, compare(e, LLVMRealOGT, LLVMIntSGT, a, b), a, b, "");
+  case NST_VOP_MAX:
+    if (is_zero(e->code->ops, o->a) && is_positive(e, o->b)) return b;
+    if (is_zero(e->code->ops, o->b) && is_positive(e, o->a)) return a;
+    return LLVMBuildSelect(e->b, compare(e, LLVMRealOGT, LLVMIntSGT, a, b), a, b, "");
   case NST_VOP_SCALE: b = splat_const(number_of(e, o->imm)); return f ? LLVMBuildFMul(e->b, a, b, "") : LLVMBuildMul(e->b, a, b, "");
   case NST_VOP_CEILDIV: return ceil_div(e, a, o->imm);
   case NST_VOP_LT: return compare(e, LLVMRealOLT, LLVMIntSLT, a, b);
@@ -253,13 +268,14 @@ static void store_values(emitter *e, LLVMValueRef *v) {
   const int ops[] = {c->best, c->nfront > 0 && c->nfront < 3 ? c->front[0] : -1, c->nfront == 2 ? c->front[1] : -1};
   for (int k = 0; k < 3; k++) {
     if (ops[k] < 0) continue;
-    LLVMValueRef row = i64_of(e, nst_vector_padded(c->ntuples) * (uint64_t)(k + 1));
-    LLVMValueRef place = at(e, e->number, LLVMGetParam(e->function, 2), LLVMBuildAdd(e->b, row, e->i, ""));
+    LLVMValueRef array = i64_of(e, nst_vector_padded(c->ntuples) * c->room * (uint64_t)(k + 1));
+    LLVMValueRef start = LLVMBuildAdd(e->b, array, e->row, "");
+    LLVMValueRef place = at(e, e->number, LLVMGetParam(e->function, 2), LLVMBuildAdd(e->b, start, e->i, ""));
     LLVMSetAlignment(LLVMBuildStore(e->b, v[ops[k]], place), 64);
   }
 }
 
-/* Appends i + k for each set bit k of mask; returns the new count. The builder ends behind the list. */
+/* Appends row + i + k for each set bit k of mask; returns the new count. The builder ends behind the list. */
 static LLVMValueRef list_bits(emitter *e, LLVMValueRef mask, LLVMValueRef count, LLVMValueRef *v) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
   LLVMBasicBlockRef some = LLVMAppendBasicBlockInContext(e->context, e->function, "some");
@@ -274,7 +290,7 @@ static LLVMValueRef list_bits(emitter *e, LLVMValueRef mask, LLVMValueRef count,
   LLVMValueRef left = LLVMBuildPhi(e->b, e->i64, ""), n = LLVMBuildPhi(e->b, e->i64, "");
   LLVMValueRef args[] = {left, LLVMConstInt(e->i1, 1, 0)};
   LLVMValueRef k = intrinsic(e, "llvm.cttz", &e->i64, 1, args, 2);
-  LLVMBuildStore(e->b, LLVMBuildAdd(e->b, e->i, k, ""), at(e, e->i64, LLVMGetParam(e->function, 2), n));
+  LLVMBuildStore(e->b, LLVMBuildAdd(e->b, LLVMBuildAdd(e->b, e->row, e->i, ""), k, ""), at(e, e->i64, LLVMGetParam(e->function, 2), n));
   LLVMValueRef rest = LLVMBuildAnd(e->b, left, LLVMBuildSub(e->b, left, i64_of(e, 1), ""), "");
   LLVMValueRef more = LLVMBuildAdd(e->b, n, i64_of(e, 1), "");
   LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, rest, i64_of(e, 0), ""), done, put);
@@ -289,7 +305,7 @@ static LLVMValueRef list_bits(emitter *e, LLVMValueRef mask, LLVMValueRef count,
   return result;
 }
 
-static void emit_filter(emitter *e, LLVMValueRef n, LLVMValueRef *count, LLVMValueRef *valid_sum, LLVMValueRef *metric_sum) {
+static void emit_filter(emitter *e, LLVMValueRef *count, LLVMValueRef *valid_sum, LLVMValueRef *metric_sum) {
   const nst_vector_code *c = e->code;
   LLVMValueRef v[256] = {NULL};
   bool live[256] = {false};
@@ -300,7 +316,7 @@ static void emit_filter(emitter *e, LLVMValueRef n, LLVMValueRef *count, LLVMVal
   for (int k = 0; k < c->nops; k++)
     if (live[k]) v[k] = emit_op(e, &c->ops[k], v);
   LLVMValueRef index = LLVMBuildAdd(e->b, splat(e, e->lanes_i64, e->i), e->iota, "");
-  LLVMValueRef inside = LLVMBuildICmp(e->b, LLVMIntULT, index, splat(e, e->lanes_i64, n), "");
+  LLVMValueRef inside = LLVMBuildICmp(e->b, LLVMIntULT, index, splat_const(i64_of(e, c->ntuples)), "");
   LLVMValueRef valid = LLVMBuildAnd(e->b, v[c->valid], inside, "");
   *valid_sum = LLVMBuildAdd(e->b, *valid_sum, count_bits(e, valid), "");
   if (c->checksum) *metric_sum = LLVMBuildAdd(e->b, *metric_sum, sum_of_metrics(e, v, inside), "");
@@ -324,7 +340,7 @@ static LLVMValueRef new_function(emitter *e, const nst_vector_code *code, const 
     LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(e->context, attributes[k][0], (unsigned)strlen(attributes[k][0]),
                                                       attributes[k][1], (unsigned)strlen(attributes[k][1])));
-  LLVMAddAttributeAtIndex(f, 3, LLVMCreateEnumAttribute(e->context, LLVMGetEnumAttributeKindForName("noalias", 7), 0));
+  /* `out` may alias the columns for all that LLVM is told: else it would keep copies of them all on the stack. */
   return f;
 }
 
@@ -342,23 +358,24 @@ static loop open_loop(emitter *e, int extra) {
   return l;
 }
 
-static void close_loop(emitter *e, const loop *l, LLVMValueRef n, int step, LLVMValueRef *next, int extra) {
+static void close_loop(emitter *e, const loop *l, LLVMValueRef n, int step, const LLVMValueRef *start, const LLVMValueRef *next,
+                       int extra) {
   LLVMValueRef zero = i64_of(e, 0), i = LLVMBuildAdd(e->b, l->i, i64_of(e, (uint64_t)step), "");
   LLVMBasicBlockRef from[] = {l->before, LLVMGetInsertBlock(e->b)};
   LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntULT, i, n, ""), l->body, l->done);
   LLVMValueRef values[] = {zero, i};
   LLVMAddIncoming(l->i, values, from, 2);
   for (int k = 0; k < extra; k++) {
+    values[0] = start[k];
     values[1] = next[k];
     LLVMAddIncoming(l->carried[k], values, from, 2);
   }
   LLVMPositionBuilderAtEnd(e->b, l->done);
 }
 
-/* At least one tuple. */
+/* At least one row and one tuple. */
 static void emit_filter_function(emitter *e) {
-  e->coefficients = in_array(e, 0);
-  LLVMValueRef columns = in_array(e, 1), tally = in_array(e, 3), n = LLVMGetParam(e->function, 1);
+  LLVMValueRef table = in_array(e, 0), columns = in_array(e, 1), tally = in_array(e, 3), rows = in_array(e, 4);
   e->limits = in_array(e, 2);
   for (int k = 0; k < e->code->nslots; k++)
     e->columns[k] = LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, columns, i64_of(e, (uint64_t)k)), "");
@@ -368,17 +385,22 @@ static void emit_filter_function(emitter *e) {
     e->octaves[k] = LLVMBuildLoad2(e->b, LLVMVectorType(e->f64, 8), place, "");
     LLVMSetAlignment(e->octaves[k], 8);
   }
-  LLVMValueRef zero = i64_of(e, 0), next[3] = {zero, zero, zero};
+  LLVMValueRef zero = i64_of(e, 0), start[3] = {zero, zero, zero}, next[3];
+  loop outer = open_loop(e, 3);
+  e->coefficients = at(e, e->number, table, LLVMBuildLoad2(e->b, e->i64, at(e, e->i64, rows, outer.i), ""));
+  e->row = LLVMBuildMul(e->b, outer.i, i64_of(e, nst_vector_padded(e->code->ntuples)), "");
+  memcpy(next, outer.carried, sizeof next);
   if (e->code->ntuples <= NST_VECTOR_LANES) { /* one vector: no loop, so nothing is carried over it in registers */
     e->i = zero;
-    emit_filter(e, i64_of(e, e->code->ntuples), &next[0], &next[1], &next[2]);
+    emit_filter(e, &next[0], &next[1], &next[2]);
   } else {
-    loop l = open_loop(e, 3);
-    for (int k = 0; k < 3; k++) next[k] = l.carried[k];
-    e->i = l.i;
-    emit_filter(e, n, &next[0], &next[1], &next[2]);
-    close_loop(e, &l, n, NST_VECTOR_LANES, next, 3);
+    loop inner = open_loop(e, 3);
+    memcpy(next, inner.carried, sizeof next);
+    e->i = inner.i;
+    emit_filter(e, &next[0], &next[1], &next[2]);
+    close_loop(e, &inner, i64_of(e, e->code->ntuples), NST_VECTOR_LANES, outer.carried, next, 3);
   }
+  close_loop(e, &outer, LLVMGetParam(e->function, 1), 1, start, next, 3);
   add_to(e, tally, 0, next[1]);
   add_to(e, tally, 1, next[2]);
   LLVMBuildRet(e->b, next[0]);
@@ -395,8 +417,8 @@ static void emit_accumulate_function(emitter *e) {
   loop inner = open_loop(e, 0);
   LLVMValueRef sum = multiply_add(e, c, load_lanes(e, column, inner.i), load_lanes(e, row, inner.i));
   LLVMSetAlignment(LLVMBuildStore(e->b, sum, at(e, e->number, row, inner.i)), 64);
-  close_loop(e, &inner, LLVMGetParam(e->function, 1), NST_VECTOR_LANES, NULL, 0);
-  close_loop(e, &outer, terms, 1, NULL, 0);
+  close_loop(e, &inner, LLVMGetParam(e->function, 1), NST_VECTOR_LANES, NULL, NULL, 0);
+  close_loop(e, &outer, terms, 1, NULL, NULL, 0);
   LLVMBuildRet(e->b, i64_of(e, 0));
 }
 

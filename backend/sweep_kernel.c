@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { VARIANTS = 1 << 20, UNIT_POINTS = 1 << 20, PROGRAM = 250 };
+enum { VARIANTS = 1 << 20, UNIT_POINTS = 1 << 20, PROGRAM = 250, BATCH_POINTS = 1 << 10 };
 
 typedef struct {
   int *polys;       /* [nforms] numbers of known polynomials; NULL: no mapping (without a keep? a tensor is kept nowhere) */
@@ -265,22 +265,35 @@ static const char *choose_numbers(kernel_engine *k, bool *floating) {
   return NULL;
 }
 
+/* How many tuples of the last level but one go to the filter at once. */
+static uint64_t batch_rows(const nst_sweep_layout *l) {
+  uint64_t rows = BATCH_POINTS / l->dims[l->ndims - 1].padded;
+  return rows ? rows : 1;
+}
+
 static double seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Sums of counts; a parameter may be negative. */
+static bool is_positive(const nst_sweep_form *f) {
+  for (int i = 0; i < f->natoms; i++)
+    if (f->atoms[i].weight.num < 0 || f->atoms[i].kind == NST_ATOM_PARAM) return false;
+  return true;
+}
+
 static bool compile(kernel_engine *k, nst_buffer *error) {
   const nst_sweep_layout *l = &k->layout;
   nst_vform forms[PROGRAM];
   int metrics[NST_SWEEP_MAX_METRICS];
-  for (int f = 0; f < l->nforms; f++) forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f], k->divisors[f]};
+  for (int f = 0; f < l->nforms; f++) forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f], k->divisors[f], is_positive(&k->program.forms[f])};
   for (int i = 0; i < k->program.nmetrics; i++) metrics[i] = k->program.metrics[i].op;
   nst_vector_code codes[2] = {
     {.name = "accumulate", .floating = l->floating},
     {.name = "filter", .floating = l->floating, .filter = true, .checksum = k->options.checksum, .small_sum = k->small_sum,
-     .ntuples = l->dims[l->ndims - 1].ntuples, .octave = k->octave, .stride = (int)l->dims[l->ndims - 2].padded, .forms = forms, .nforms = l->nforms, .nslots = l->nslots,
+     .ntuples = l->dims[l->ndims - 1].ntuples, .room = batch_rows(l), .octave = k->octave, .stride = (int)l->dims[l->ndims - 2].padded, .forms = forms, .nforms = l->nforms, .nslots = l->nslots,
      .ops = k->program.ops, .nops = k->program.nops, .valid = k->program.valid,
      .metrics = metrics, .nmetrics = k->program.nmetrics,
      .best = k->sweep->nobjectives ? metrics[0] : -1, .largest = k->sweep->maximize,
@@ -308,7 +321,8 @@ struct nst_sweep_worker {
   const void **columns, **rows; /* of the terms that make the table */
   const void **slots;           /* columns of the slots */
   void *limits;                 /* of the filter */
-  int64_t *candidates;          /* indices, then the rows of values that the filter found (backend/vector.h) */
+  int64_t *batch; size_t nbatch; /* tuples of the last level but one whose points wait to be run */
+  int64_t *candidates;          /* places, then the values that the filter found (backend/vector.h) */
   nst_stairs *stairs;           /* fronts of two metrics */
   uint64_t *worst, worst_variant; /* place of the point that set limit 0 */
   int64_t tally[2];
@@ -360,7 +374,8 @@ static nst_sweep_worker *worker_new(const nst_sweep_engine *e) {
   w->table = aligned((size_t)l->nslots * l->dims[n - 2].padded);
   w->slots = zeros((size_t)l->nslots, sizeof *w->slots);
   w->limits = aligned(2 + NST_VECTOR_BUCKETS + NST_VECTOR_OCTAVES);
-  w->candidates = aligned(4 * l->dims[n - 1].padded);
+  w->batch = zeros(batch_rows(l), sizeof *w->batch);
+  w->candidates = aligned(4 * batch_rows(l) * l->dims[n - 1].padded);
   w->stairs = nst_stairs_new((int)npoints);
   w->worst = zeros(npoints, sizeof *w->worst);
   w->values = zeros((size_t)l->nforms, sizeof *w->values);
@@ -375,7 +390,7 @@ static void worker_free(nst_sweep_worker *w) {
   if (!w) return;
   nst_sweep_nest_fini(&w->nest, &w->k->layout);
   for (int d = 0; d < w->k->layout.ndims; d++) free(w->coefficients[d]);
-  void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->slots, w->limits, w->candidates,
+  void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->slots, w->limits, w->batch, w->candidates,
                  w->values, w->ops, w->worst, w->point.params, w->point.places, w->point.metrics};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   nst_stairs_free(w->stairs);
@@ -516,18 +531,18 @@ static bool is_later(const uint64_t *places, uint64_t number, const uint64_t *th
 }
 
 /* Could the named candidate enter an answer? Cheaper than to measure and offer it. */
-static bool may_enter(nst_sweep_worker *w, size_t t) {
+static bool may_enter(nst_sweep_worker *w, size_t place) {
   const nst_ir_sweep *s = w->k->sweep;
-  size_t row = w->k->layout.dims[w->k->layout.ndims - 1].padded;
+  size_t all = batch_rows(&w->k->layout) * w->k->layout.dims[w->k->layout.ndims - 1].padded;
   if (w->k->options.each || s->npareto == 1 || s->npareto > 2) return true;
   if (s->nobjectives) {
-    double v = get_double(w, w->candidates, row + t), limit = get_double(w, w->limits, 0);
+    double v = get_double(w, w->candidates, all + place), limit = get_double(w, w->limits, 0);
     if (s->maximize ? v > limit : v < limit) return true;
     /* As good as the last of the best: with one objective its place decides. */
     if (v == limit && (s->nobjectives > 1 || !is_later(w->point.places, w->point.variant, w->worst, w->worst_variant, s->npoints)))
       return true;
   }
-  return s->npareto == 2 && nst_stairs_enters(w->stairs, get_whole(w, w->candidates, 2 * row + t), get_whole(w, w->candidates, 3 * row + t),
+  return s->npareto == 2 && nst_stairs_enters(w->stairs, get_whole(w, w->candidates, 2 * all + place), get_whole(w, w->candidates, 3 * all + place),
                                               w->point.places, w->point.variant);
 }
 
@@ -538,17 +553,22 @@ typedef struct {
   nst_sweep_each *each; void *context;
 } job;
 
-/* All tuples of the innermost axis. */
-static bool run_points(nst_sweep_worker *w, const job *j) {
+/* All tuples of the innermost axis, for all tuples of the batch. */
+static bool run_batch(nst_sweep_worker *w, const job *j) {
   const kernel_engine *k = w->k;
   int n = k->layout.ndims;
-  const void *in[] = {(const char *)w->table + 8 * w->tuple[n - 2], w->slots, w->limits, w->tally};
-  uint64_t ntuples = k->layout.dims[n - 1].ntuples, found = k->filter(in, ntuples, w->candidates);
-  nst_sweep_result_tally(j->into)->evaluated += ntuples;
+  const nst_sweep_dimension *inner = &k->layout.dims[n - 1];
+  const void *in[] = {w->table, w->slots, w->limits, w->tally, w->batch};
+  if (!w->nbatch) return true;
+  uint64_t found = k->filter(in, w->nbatch, w->candidates);
+  nst_sweep_result_tally(j->into)->evaluated += w->nbatch * inner->ntuples;
+  w->nbatch = 0;
   bool entered = false;
   for (uint64_t c = 0; c < found; c++) {
-    name_point(w, j->variant, (size_t)w->candidates[c]);
-    if (!may_enter(w, (size_t)w->candidates[c])) continue;
+    size_t place = (size_t)w->candidates[c];
+    w->tuple[n - 2] = (size_t)w->batch[place / inner->padded];
+    name_point(w, j->variant, place % inner->padded);
+    if (!may_enter(w, place)) continue;
     entered = true;
     if (!measure_point(w)) {
       w->error = "a metric of a point passes 63 bits";
@@ -600,17 +620,28 @@ static bool pruned(nst_sweep_worker *w, const job *j, int level, const void *coe
   return true;
 }
 
+/* Tuples [from, to) of the last level but one. */
+static bool run_rows(nst_sweep_worker *w, const job *j, size_t from, size_t to) {
+  const int d = w->k->layout.ndims - 2;
+  const nst_sweep_dimension *dim = &w->k->layout.dims[d];
+  const uint64_t most = batch_rows(&w->k->layout);
+  make_table(w);
+  for (size_t i = 0; i < dim->ntuples; i++) {
+    size_t t = j->each ? i : dim->visit[i];
+    if (t < from || t >= to || pruned(w, j, d + 1, (const char *)w->table + 8 * t, dim->padded)) continue;
+    w->batch[w->nbatch++] = (int64_t)t;
+    if (w->nbatch == most && !run_batch(w, j)) return false;
+  }
+  return run_batch(w, j);
+}
+
 static bool run_level(nst_sweep_worker *w, const job *j, int d, size_t from, size_t to) {
-  int n = w->k->layout.ndims;
-  if (d == n - 2) make_table(w);
-  for (size_t i = 0; i < w->k->layout.dims[d].ntuples; i++) {
-    size_t t = j->each ? i : w->k->layout.dims[d].visit[i];
+  const nst_sweep_dimension *dim = &w->k->layout.dims[d];
+  if (d == w->k->layout.ndims - 2) return run_rows(w, j, from, to);
+  for (size_t i = 0; i < dim->ntuples; i++) {
+    size_t t = j->each ? i : dim->visit[i];
     if (t < from || t >= to) continue;
     w->tuple[d] = t;
-    if (d == n - 2) {
-      if (!pruned(w, j, n - 1, (const char *)w->table + 8 * t, w->k->layout.dims[d].padded) && !run_points(w, j)) return false;
-      continue;
-    }
     if (j->stop && atomic_load_explicit(j->stop, memory_order_relaxed)) return false;
     descend(w, d, t);
     if (!pruned(w, j, d + 1, w->coefficients[d + 1], 1) && !run_level(w, j, d + 1, 0, w->k->layout.dims[d + 1].ntuples)) return false;
@@ -634,6 +665,7 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
     return true;
   }
   w->error = NULL;
+  w->nbatch = 0;
   w->tally[0] = w->tally[1] = 0;
   nst_sweep_result_clear(w->unit);
   no_limits(w);

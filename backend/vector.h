@@ -25,7 +25,7 @@ typedef enum {
 } nst_vop_kind;
 typedef struct { nst_vop_kind kind; int a, b; int64_t imm; } nst_vop;
 
-typedef struct { int first, n; int64_t divisor; } nst_vform; /* its slots; the sum over the divisor is whole */
+typedef struct { int first, n; int64_t divisor; bool positive; } nst_vform; /* its slots; the sum over the divisor is whole; it is never negative */
 
 enum {
   NST_VECTOR_LANES = 32,
@@ -36,17 +36,19 @@ enum {
 
 /* Accumulate: in[0]: coefficients, one a term; in[1]: pointers to the terms' columns; in[2]: pointers to their rows; in[3]:
  * the number of terms (uint64_t). n: tuples, rounded up to whole vectors.
- * Filter: in[0]: the slots' coefficients, number k at [k * stride]; in[1]: pointers to the slots' columns; in[2]: limits
- * (below); in[3]: int64_t tally[2], to which the number of valid points and, with checksum, the sum of all metrics modulo
- * 2^64 are added. The candidates' indices (int64_t) go to out, their number is returned; of a vector with candidates the
- * values of best, front[0] and front[1] go to rows 1 to 3 of out, each as long as n padded. Tuples past n in the last vector
- * are ignored. Columns and rows are padded to whole vectors and aligned to 64 bytes. */
+ * Filter: n rows, each over all ntuples of the innermost axis. in[0]: the slots' coefficients, number k of row r at
+ * [k * stride + in[4][r]]; in[1]: pointers to the slots' columns; in[2]: limits (below); in[3]: int64_t tally[2], to which the
+ * number of valid points and, with checksum, the sum of all metrics modulo 2^64 are added; in[4]: int64_t, where the rows are.
+ * The candidates' places (int64_t: r * padded + tuple, padded as ntuples padded) go to out, their number is returned; of a
+ * vector with candidates the values of best, front[0] and front[1] go to the same places of the three arrays behind it, each
+ * room * padded long. Columns and rows are padded to whole vectors and aligned to 64 bytes. */
 typedef struct {
   const char *name;
   bool floating, filter, checksum;
   /* filter */
   bool small_sum;               /* the absolute values of the metrics of a point add up to less than 2^52 */
-  uint64_t ntuples;             /* what n will be */
+  uint64_t ntuples;             /* at least 1 */
+  uint64_t room;                /* the most rows there will be */
   int octave;                   /* of the largest value of front[0]: its binary exponent */
   int stride;
   const nst_vform *forms; int nforms; int nslots;
