@@ -7,6 +7,7 @@
  * Left to others: which parameters (tests, verify, the command line), how
  * figures are shown (report_*). */
 #include "driver/internal.h"
+#include "driver/outside.h"
 #include "driver/peak.h"
 #include "driver/pipeline.h"
 
@@ -188,6 +189,12 @@ const nestor_diagnostics *nestor_eval_diagnostics(nestor_eval *eval) {
     tell_not_simulated(eval);
     nst_diags_sort(eval->diags);
     eval->not_simulated = NULL; /* told */
+  }
+  if (eval->nest && !eval->outside_told && nst_is_outside(eval)) {
+    if (!eval->diags) nst_eval_messages(eval);
+    nst_tell_outside(eval);
+    nst_diags_sort(eval->diags);
+    eval->outside_told = true;
   }
   if (eval->nest && !eval->metrics.fits && !eval->fit_told) {
     if (!eval->diags) nst_eval_messages(eval);

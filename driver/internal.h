@@ -58,6 +58,7 @@ struct nestor_eval {
   nst_metrics metrics;
   const nst_nest *nest;      /* of the last run; NULL: it failed or none was */
   const char *not_simulated; /* why NESTOR_ENGINE_ALL left the simulator out of the last run; NULL: it did not */
+  bool outside_told;         /* that a tensor is nowhere inside its shape has been said */
   bool fit_told;             /* the warning of a mapping that does not fit has been composed */
 };
 

@@ -134,7 +134,7 @@ static bool count(nestor_eval *e, nestor_engine engine, nst_diags *diags) {
 }
 
 bool nst_pipeline_evaluate(nestor_eval *e, nestor_engine engine, nst_diags *diags) {
-  e->fit_told = false;
+  e->fit_told = e->outside_told = false;
   e->not_simulated = NULL;
   /* parameters -> numbers */
   e->nest = nst_nest_make(e->maker, e->params, diags);

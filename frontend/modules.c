@@ -29,7 +29,6 @@ static bool has_syntax_error(const nst_checker *ck, uint32_t source, uint32_t be
   return false;
 }
 
-
 bool nst_syntax_error_follows(const nst_checker *ck, nst_span span) {
   const nst_source *src = nst_sources_get(ck->sources, span.source);
   uint32_t end = span.end;
@@ -44,7 +43,8 @@ bool nst_head_incomplete(const nst_checker *ck, const nst_ast_decl *decl) {
 }
 
 bool nst_decl_incomplete(const nst_checker *ck, const nst_ast_decl *decl) {
-  return has_syntax_error(ck, decl->span.source, decl->span.begin, decl->next ? decl->next->span.begin - 1 : UINT32_MAX);
+  return has_syntax_error(ck, decl->span.source, decl->span.begin,
+                          decl->next ? decl->next->span.begin - 1 : UINT32_MAX);
 }
 
 /* A message outside the blocks of all declarations: one was lost, or its name. A block whose opening brace is
@@ -161,16 +161,28 @@ static bool std_text(nst_checker *ck, const nst_ast_decl *d, const char **text, 
   return false;
 }
 
-/* Where the standard library has a module of that name, which declares it, say how to use it. */
+/* Whether a text has the declaration `head` ("workload gemm") at the start of a line. */
+static bool declares(const char *text, const char *head) {
+  const size_t len = strlen(head);
+  for (const char *at = strstr(text, head); at; at = strstr(at + 1, head)) {
+    const char after = at[len];
+    const bool word = after == '_' || (after >= '0' && after <= '9') || (after >= 'A' && after <= 'Z') ||
+                      (after >= 'a' && after <= 'z');
+    if ((at == text || at[-1] == '\n') && !word) return true;
+  }
+  return false;
+}
+
+/* Where a module of the standard library declares the name, say how to use it. */
 static bool help_std(nst_checker *ck, nst_diag *d, nst_namespace ns, nst_name wanted) {
-  static const char *const folders[NST_NS_COUNT] = {
-    [NST_NS_WORKLOAD] = "std.workloads.", [NST_NS_HARDWARE] = "std.hardware.", [NST_NS_MAPPING] = "std.mappings."};
-  if (!folders[ns] || !ck->options || !ck->options->module) return false;
-  const char *path = nst_arena_printf(ck->arena, "%s%s", folders[ns], wanted), *name, *text;
+  static const char *const words[NST_NS_COUNT] = {
+    [NST_NS_WORKLOAD] = "workload", [NST_NS_HARDWARE] = "hardware", [NST_NS_MAPPING] = "mapping"};
+  if (!words[ns] || !ck->options || !ck->options->module) return false;
+  const char *head = nst_arena_printf(ck->arena, "%s %s", words[ns], wanted), *name, *text;
   size_t len;
   for (size_t i = 0; ck->options->module(ck->options->module_ctx, i, &name, &text, &len); i++) {
-    if (strcmp(name, path) != 0) continue;
-    nst_diag_help(ck->diags, d, "the standard library has one: add `use %s`", path);
+    if (!declares(nst_arena_strndup(ck->arena, text, len), head)) continue;
+    nst_diag_help(ck->diags, d, "the standard library has one: add `use %s`", name);
     return true;
   }
   return false;

@@ -1,0 +1,1 @@
+eval --format csv never-inside-its-shape.nest
