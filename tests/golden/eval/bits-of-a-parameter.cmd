@@ -1,0 +1,1 @@
+eval --set W=16 bits-of-a-parameter.nest
