@@ -138,12 +138,13 @@ static bool stopped(const nst_sweep_run *r) {
   return r->options.stop && atomic_load_explicit(r->options.stop, memory_order_relaxed);
 }
 
+/* Nothing more is begun, but for units before one that fails: the first failure is to be told. */
 static bool over(const nst_sweep_run *r) { return stopped(r) || r->failed != NO_UNIT || r->broken; }
 
 /* The next unit; false: there is none. Waits for the source, and for texts to be written. */
 static bool take(nst_sweep_run *r, hand *h) {
   for (;;) {
-    if (over(r)) return false;
+    if (over(r) && (stopped(r) || r->broken || !r->todo.n || r->todo.items[0].begin >= r->failed)) return false;
     bool others = false;
     for (int i = 0; i < r->nhands; i++) others = others || r->hands[i].in_flight != NO_UNIT;
     if (r->pending > PENDING_MAX && others) pthread_cond_wait(&r->room, &r->lock);
@@ -419,6 +420,14 @@ bool nst_sweep_run_all(nst_sweep_run *r, const char **error) {
 }
 
 /* ---- what a source adds and takes away ---- */
+
+void nst_sweep_run_fail(nst_sweep_run *r, uint64_t unit, const char *error) {
+  pthread_mutex_lock(&r->lock);
+  fail(r, unit, error);
+  pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t nst_sweep_run_failed(const nst_sweep_run *r) { return r->failed; }
 
 void nst_sweep_run_absorb(nst_sweep_run *r, const nst_unit_set *done, const nst_sweep_result *found) {
   pthread_mutex_lock(&r->lock);

@@ -80,6 +80,9 @@ bool nst_sweep_run_all(nst_sweep_run *r, const char **error);
 void nst_sweep_run_absorb(nst_sweep_run *r, const nst_unit_set *done, const nst_sweep_result *found);
 /* What has been done and found since the last call, which then is the caller's; NULL: nothing. From a source's poll. */
 nst_sweep_result *nst_sweep_run_release(nst_sweep_run *r, nst_unit_set *done);
+/* A unit that failed elsewhere; from a source's poll. */
+void nst_sweep_run_fail(nst_sweep_run *r, uint64_t unit, const char *error);
+uint64_t nst_sweep_run_failed(const nst_sweep_run *r); /* the first unit of the job that failed; UINT64_MAX: none */
 const nst_unit_set *nst_sweep_run_done(const nst_sweep_run *r);
 nst_sweep_result *nst_sweep_run_found(nst_sweep_run *r);
 bool nst_sweep_run_complete(const nst_sweep_run *r);

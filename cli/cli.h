@@ -101,6 +101,7 @@ bool cli_exists(const char *path);
 /* messages.c */
 void cli_use_color(cli_color color);
 bool cli_stdout_color(const cli_args *args);
+void cli_be_silent(void); /* from now on nothing is said */
 void cli_say(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* "nestor: ..." on standard error */
 /* Shows the messages; with --diagnostics json also an empty list when `always`. */
 void cli_diagnostics(const cli_args *args, const nestor_diagnostics *diagnostics, bool always);

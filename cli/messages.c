@@ -1,7 +1,8 @@
 /* Messages: always to standard error, in colour only for people.
  *
- * The one variable of the command lives here: whether standard error is shown
- * in colour, set once in main before anything can be said. */
+ * Two variables of the command live here: whether standard error is shown in
+ * colour, set once in main before anything can be said, and whether this is a
+ * rank of an MPI job that leaves speaking to another. */
 #include "cli/cli.h"
 
 #include <stdarg.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool error_color;
+static bool error_color, silent;
 
 static bool wants_color(cli_color color, int fd) {
   if (color != CLI_COLOR_AUTO) return color == CLI_COLOR_ALWAYS;
@@ -25,7 +26,10 @@ bool cli_stdout_color(const cli_args *args) {
   return !args->output && wants_color(args->color, STDOUT_FILENO);
 }
 
+void cli_be_silent(void) { silent = true; }
+
 void cli_say(const char *fmt, ...) {
+  if (silent) return;
   fputs(error_color ? "\033[1mnestor:\033[0m " : "nestor: ", stderr);
   va_list list;
   va_start(list, fmt);

@@ -1,7 +1,8 @@
 /* nestor sweep: searches the spaces of sweep blocks and prints what is best.
  *
  * A signal ends the search, not the command: what was found is saved and printed.
- * The one variable here is what a signal handler can reach. */
+ * The one variable here is what a signal handler can reach. Under MPI every rank
+ * runs this command; only rank 0 speaks and writes. */
 #include "cli/cli.h"
 
 #include <limits.h>
@@ -115,6 +116,14 @@ static void print_points(const cli_args *args, const nestor_sweep_info *info, ne
 
 /* ---- running ---- */
 
+/* On another rank than 0: the search alone. */
+static int follow(nestor_sweep *sweep) {
+  listen(sweep);
+  nestor_sweep_run(sweep); /* rank 0 tells what is wrong */
+  listen(NULL);
+  return CLI_GOOD;
+}
+
 static int search(const cli_args *args, nestor_sweep *sweep, const char *program, nestor_plot *plot, nestor_buffer *out) {
   int code = CLI_GOOD;
   cli_rows *rows = NULL;
@@ -148,13 +157,17 @@ static int search(const cli_args *args, nestor_sweep *sweep, const char *program
   return cli_worse(code, status == NESTOR_STOPPED ? CLI_STOPPED : CLI_GOOD);
 }
 
-static int one(const cli_args *args, const nestor_program *program, size_t index, const char *path, nestor_plot *plot,
-               nestor_buffer *out) {
+static int one(const cli_args *args, const nestor_program *program, size_t index, const char *path, nestor_ranks *ranks,
+               nestor_plot *plot, nestor_buffer *out) {
   nestor_sweep *sweep = nestor_sweep_new(program, index, &args->sweep);
+  const bool first = !ranks || !nestor_ranks_rank(ranks);
   int code;
+  nestor_sweep_share(sweep, ranks);
   if (nestor_sweep_status(sweep) != NESTOR_OK) {
-    cli_diagnostics(args, nestor_sweep_diagnostics(sweep), false);
+    if (first) cli_diagnostics(args, nestor_sweep_diagnostics(sweep), false);
     code = CLI_PROGRAM;
+  } else if (!first) {
+    code = args->dry_run ? CLI_GOOD : follow(sweep);
   } else {
     const nestor_sweep_info info = nestor_sweep_about(sweep);
     if (args->dry_run) {
@@ -198,7 +211,11 @@ static int check_names(const cli_args *args, nestor_program *const *programs) {
 }
 
 /* Options that name one file need one sweep. */
-static int check_files(const cli_args *args, size_t sweeps) {
+static int check_files(const cli_args *args, size_t sweeps, const nestor_ranks *ranks) {
+  if (ranks && args->all) {
+    cli_say("--all is for one process: use --shard I/N, each with a list of its own");
+    return CLI_WRONG_USAGE;
+  }
   if (args->sharded && !args->output && !args->dry_run) {
     cli_say("--shard needs -o PART, for `nestor merge`");
     return CLI_WRONG_USAGE;
@@ -225,7 +242,19 @@ static int check_files(const cli_args *args, size_t sweeps) {
   return CLI_GOOD;
 }
 
-int cli_sweep(const cli_args *args) {
+/* The ranks, where MPI has started several; false: they cannot be had (said). */
+static bool open_ranks(const cli_args *args, nestor_ranks **out) {
+  *out = NULL;
+  if (args->sharded || !nestor_ranks_wanted()) return true;
+  nestor_buffer *error = nestor_buffer_new();
+  *out = nestor_ranks_new(NULL, error);
+  if (!*out) cli_say("started by MPI, but %s; --shard I/N with nestor merge needs no MPI", nestor_buffer_data(error));
+  nestor_buffer_free(error);
+  return *out;
+}
+
+static int sweep_files(const cli_args *args, nestor_ranks *ranks) {
+  const bool speaks = !ranks || !nestor_ranks_rank(ranks);
   nestor_program **programs = calloc(args->nfiles, sizeof *programs);
   if (!programs) abort();
   int code = CLI_GOOD;
@@ -236,12 +265,12 @@ int cli_sweep(const cli_args *args) {
       code = cli_worse(code, CLI_IO);
       continue;
     }
-    cli_diagnostics(args, nestor_program_diagnostics(programs[f]), false);
+    if (speaks) cli_diagnostics(args, nestor_program_diagnostics(programs[f]), false);
     if (nestor_program_status(programs[f]) != NESTOR_OK) code = cli_worse(code, CLI_PROGRAM);
     for (size_t k = 0; k < nestor_program_sweeps(programs[f]); k++) sweeps += chosen(args, nestor_program_sweep(programs[f], k));
   }
   if (code == CLI_GOOD) code = check_names(args, programs);
-  if (code == CLI_GOOD) code = check_files(args, sweeps);
+  if (code == CLI_GOOD) code = check_files(args, sweeps, ranks);
   if (code == CLI_GOOD && !sweeps) {
     cli_say("no sweep block in %s", args->nfiles == 1 ? cli_display_name(args->files[0]) : "the files");
     code = CLI_PROGRAM;
@@ -254,13 +283,24 @@ int cli_sweep(const cli_args *args) {
       if (!chosen(args, nestor_program_sweep(programs[f], k))) continue;
       if (!first && args->format == NESTOR_FORMAT_TABLE && !args->dry_run) nestor_buffer_append(out, "\n", 1);
       first = false;
-      code = one(args, programs[f], k, args->files[f], plot, out);
+      code = one(args, programs[f], k, args->files[f], ranks, plot, out);
     }
-  if (nestor_buffer_size(out)) code = cli_worse(code, cli_output(args, out));
-  code = cli_worse(code, cli_plot_write(args, plot));
+  if (speaks && nestor_buffer_size(out)) code = cli_worse(code, cli_output(args, out));
+  if (speaks) code = cli_worse(code, cli_plot_write(args, plot));
   nestor_plot_free(plot);
   nestor_buffer_free(out);
   for (size_t f = 0; f < args->nfiles; f++) nestor_program_free(programs[f]);
   free(programs);
+  return code;
+}
+
+int cli_sweep(const cli_args *args) {
+  nestor_ranks *ranks;
+  if (!open_ranks(args, &ranks)) return CLI_IO;
+  if (ranks && nestor_ranks_rank(ranks)) cli_be_silent();
+  cli_args own = *args;
+  if (ranks && own.color == CLI_COLOR_AUTO) own.color = CLI_COLOR_NEVER; /* the terminal that mpirun shows is no one's */
+  const int code = sweep_files(&own, ranks);
+  nestor_ranks_free(ranks);
   return code;
 }

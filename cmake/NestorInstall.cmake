@@ -18,6 +18,9 @@ endif()
 if(TARGET nestor-llvm)
   install(TARGETS nestor-llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/nestor")
 endif()
+if(TARGET nestor-mpi)
+  install(TARGETS nestor-mpi LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/nestor")
+endif()
 
 install(EXPORT nestorTargets NAMESPACE nestor:: DESTINATION "${package_dir}")
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/nestorConfig.cmake.in"

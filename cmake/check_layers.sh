@@ -3,7 +3,8 @@
 #
 #   base <- ir <- {frontend (with grammar), backend} <- driver <- {cli, bench}
 #
-# Frontend and backend never see each other. Only backend/llvm_*.[ch] see LLVM.
+# Frontend and backend never see each other. Only backend/llvm_*.[ch] see LLVM,
+# only backend/mpi_*.c see MPI.
 # cli and bench see the public header and themselves. Libraries never print, exit
 # or abort; base/arena.c may, when memory runs out. Included paths start at the
 # root, so that this script can read them. Comments and strings are not code.
@@ -38,6 +39,7 @@ xargs awk '
         if (FILENAME !~ /^backend\/llvm_[^\/]*$/) wrong("only backend/llvm_*.[ch] include LLVM: " path)
         next
       }
+      if (path == "mpi.h" && FILENAME !~ /^backend\/mpi_[^\/]*$/) wrong("only backend/mpi_*.c include MPI")
       if (line !~ /"/ && path !~ /^nestor\//) next # the system
       if (path !~ /\//) { wrong("name headers from the root of the repository: " path); next }
       target = path

@@ -9,11 +9,14 @@
  * (sweep_table.c, sweep_json.c, sweep_csv.c, sweep_text.c, plot.c). */
 #include "driver/sweep.h"
 #include "driver/expectation.h"
+#include "driver/sweep_ranks.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum {
   SMALL = 2000,      /* points that are evaluated one by one sooner than code is made for them */
@@ -276,28 +279,66 @@ static bool write_rows(void *context, const char *bytes, size_t len) {
   return s->writer(s->writer_context, bytes, len);
 }
 
+/* Ranks that share a machine share its processors, unless each is bound to some already. */
+static int threads_of(const nestor_sweep *s) {
+  if (s->options.threads || !s->ranks) return s->options.threads;
+  const long all = sysconf(_SC_NPROCESSORS_ONLN);
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) < all) return 0;
+  const long each = all / nst_ranks_local();
+  return each < 1 ? 1 : (int)each;
+}
+
+bool nestor_ranks_wanted(void) { return nst_ranks_wanted(); }
+
+nestor_ranks *nestor_ranks_new(const char *module, nestor_buffer *error) {
+  nst_buffer ignored = {0};
+  nst_ranks *ranks = nst_ranks_open(module, error ? &error->text : &ignored);
+  nst_buffer_fini(&ignored);
+  if (!ranks) return NULL;
+  nestor_ranks *r = calloc(1, sizeof *r);
+  if (!r) nst_out_of_memory();
+  r->ranks = ranks;
+  return r;
+}
+
+void nestor_ranks_free(nestor_ranks *ranks) {
+  if (!ranks) return;
+  nst_ranks_close(ranks->ranks);
+  free(ranks);
+}
+
+int nestor_ranks_rank(const nestor_ranks *ranks) { return nst_ranks_rank(ranks->ranks); }
+int nestor_ranks_size(const nestor_ranks *ranks) { return nst_ranks_size(ranks->ranks); }
+void nestor_sweep_share(nestor_sweep *sweep, nestor_ranks *ranks) { sweep->ranks = ranks ? ranks->ranks : NULL; }
+
 nestor_status nestor_sweep_run(nestor_sweep *s) {
   if (s->shards_done) return NESTOR_USAGE; /* loaded, to be shown */
   if (!nst_sweep_make_engine(s)) {
     nst_diags_sort(s->diags);
     return s->status;
   }
-  const nst_sweep_run_options options = {.threads = s->options.threads,
+  const bool follows = s->ranks && nst_ranks_rank(s->ranks); /* another rank has the answer */
+  nst_sweep_ranks *ranks = s->ranks ? nst_sweep_ranks_new(s->ranks, s->shape, &s->done, s->job.count) : NULL;
+  const nst_sweep_run_options options = {.threads = threads_of(s),
+                                         .source = ranks ? nst_sweep_ranks_source(ranks, NULL) : NULL,
                                          .isolate = !s->options.no_prune && !s->writer && !strcmp(s->engine->name, "kernel"),
                                          .stop = &s->stop,
                                          .done = &s->done,
                                          .found = s->found,
                                          .context = s,
-                                         .progress = s->watcher ? watch : NULL,
+                                         .progress = s->watcher && !follows ? watch : NULL,
                                          .progress_ms = s->watch_ms,
-                                         .save = s->saver ? autosave : NULL,
+                                         .save = s->saver && !follows ? autosave : NULL,
                                          .save_ms = s->save_ms,
                                          .format = s->writer ? nst_sweep_row : NULL,
                                          .write = write_rows};
   const double begun = now();
   nst_sweep_run *run = nst_sweep_run_new(s->engine, s->shape, s->job, options);
+  if (ranks) nst_sweep_ranks_source(ranks, &run);
   const char *error = NULL;
   const bool good = nst_sweep_run_all(run, &error);
+  if (ranks) nst_sweep_ranks_end(ranks, error, nst_sweep_run_failed(run));
   s->seconds_run += now() - begun;
   s->threads = nst_sweep_run_threads(run);
   nst_unit_set_fini(&s->done);
@@ -308,5 +349,5 @@ nestor_status nestor_sweep_run(nestor_sweep *s) {
   if (!good && error) nst_sweep_fail(s, "%s", error);
   nst_sweep_run_free(run);
   if (!good) return s->status = NESTOR_ERROR;
-  return complete ? NESTOR_OK : NESTOR_STOPPED;
+  return complete || follows ? NESTOR_OK : NESTOR_STOPPED;
 }

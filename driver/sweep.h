@@ -2,8 +2,11 @@
 #ifndef NST_DRIVER_SWEEP_H
 #define NST_DRIVER_SWEEP_H
 #include "backend/sweep_list.h"
+#include "backend/ranks.h"
 #include "backend/sweep_run.h"
 #include "driver/internal.h"
+
+struct nestor_ranks { nst_ranks *ranks; };
 
 struct nestor_sweep {
   const nestor_program *program;
@@ -31,6 +34,7 @@ struct nestor_sweep {
   double seconds_compile, seconds_run;
   int threads;
   atomic_bool stop;
+  nst_ranks *ranks;              /* NULL: this process alone */
   /* what has been done and found; of a merged sweep: by shard */
   const char *engine_name; uint64_t engine_units, engine_space;
   nst_unit_set done;

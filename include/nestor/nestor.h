@@ -415,6 +415,19 @@ NESTOR_API nestor_status nestor_sweep_run(nestor_sweep *sweep);
 /* Ends a run soon; may be called from another thread and from a signal handler. */
 NESTOR_API void nestor_sweep_stop(nestor_sweep *sweep);
 
+/* The processes of a job that MPI runs. Every rank makes the same sweep, shares it and runs it; rank 0 has the answer, the
+ * others only their part. A process opens its ranks once, and calls everything of them from one thread. */
+typedef struct nestor_ranks nestor_ranks;
+/* Whether this process was started as one of several ranks, by what its environment says. */
+NESTOR_API bool nestor_ranks_wanted(void);
+/* module: the file nestor-mpi.so; NULL: beside the library, then where it was installed. NULL: not installed, or MPI does
+ * not start; the reason is appended to `error`. */
+NESTOR_API nestor_ranks *nestor_ranks_new(const char *module, nestor_buffer *error);
+NESTOR_API void nestor_ranks_free(nestor_ranks *ranks); /* when all ranks do */
+NESTOR_API int nestor_ranks_rank(const nestor_ranks *ranks);
+NESTOR_API int nestor_ranks_size(const nestor_ranks *ranks);
+NESTOR_API void nestor_sweep_share(nestor_sweep *sweep, nestor_ranks *ranks); /* before the run */
+
 /* What has been done and found, as bytes that say for themselves what they belong to (the program's text is in them). */
 NESTOR_API void nestor_sweep_save(nestor_sweep *sweep, nestor_buffer *out);
 /* Before a run: goes on from such bytes, to the same end. NESTOR_USAGE: of another program, version, sweep or options, or

@@ -1,0 +1,14 @@
+/* A sweep's run over the ranks of a job; see sweep_ranks.c. */
+#ifndef NST_DRIVER_SWEEP_RANKS_H
+#define NST_DRIVER_SWEEP_RANKS_H
+#include "backend/ranks.h"
+#include "backend/sweep_run.h"
+
+typedef struct nst_sweep_ranks nst_sweep_ranks;
+/* done: on rank 0, what earlier runs did of the job's units. */
+nst_sweep_ranks *nst_sweep_ranks_new(nst_ranks *ranks, nst_sweep_shape shape, const nst_unit_set *done, uint64_t count);
+/* The source for a run's options; then once more with the run, before it begins. */
+nst_sweep_source *nst_sweep_ranks_source(nst_sweep_ranks *s, nst_sweep_run **run);
+/* After the run: tells rank 0 the rest, and an error with its unit. Frees. */
+void nst_sweep_ranks_end(nst_sweep_ranks *s, const char *error, uint64_t unit);
+#endif
