@@ -35,6 +35,11 @@ typedef struct nst_jit_unit nst_jit_unit;
  * On failure *out is NULL and the reason is appended to error (NULL allowed), as for all calls below. */
 nst_jit_status nst_jit_new(nst_jit **out, const char *path, nst_buffer *error);
 void nst_jit_free(nst_jit *jit); /* NULL is fine */
+/* From now on compilations look for their code on disk first, and leave it there (backend/object_cache.h). directory: NULL: the
+ * user's own; "": none after all, as at first. Where a directory is not safe there is none. Before any compilation. */
+void nst_jit_use_cache(nst_jit *jit, const char *directory);
+typedef struct { uint64_t found, stored; } nst_jit_cache_statistics; /* pieces of code found on disk; put there */
+nst_jit_cache_statistics nst_jit_cache_show(const nst_jit *jit);
 /* Compiles n pieces of code into one unit; functions[i] is the code of codes[i]. Names must differ. */
 nst_jit_status nst_jit_compile(nst_jit_unit **out, nst_code_function **functions, nst_jit *jit, const nst_code *codes, int n,
                                nst_jit_options options, nst_buffer *error);
@@ -49,13 +54,15 @@ const char *nst_jit_llvm_version(const nst_jit *jit); /* "19.1.7" */
 
 /* ---- what the module exports, under the name nst_jit_module_get ---- */
 
-enum { NST_JIT_ABI = 4 }; /* changes with anything in this header, in code.h or in vector.h */
+enum { NST_JIT_ABI = 5 }; /* changes with anything in this header, in code.h or in vector.h */
 typedef struct nst_jit_session nst_jit_session; /* the module's own */
 typedef struct {
   int abi;
   const char *llvm;
   nst_jit_status (*session_new)(nst_jit_session **out, nst_buffer *error);
   void (*session_free)(nst_jit_session *session);
+  void (*use_cache)(nst_jit_session *session, const char *directory);
+  nst_jit_cache_statistics (*cache_show)(const nst_jit_session *session);
   nst_jit_status (*compile)(nst_jit_unit **out, nst_code_function **functions, nst_jit_session *session,
                             const nst_code *codes, int n, nst_jit_options options, nst_buffer *error);
   nst_jit_status (*compile_vectors)(nst_jit_unit **out, nst_vector_function **functions, nst_jit_session *session,

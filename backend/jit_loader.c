@@ -89,6 +89,9 @@ void nst_jit_free(nst_jit *jit) {
   free(jit);
 }
 
+void nst_jit_use_cache(nst_jit *jit, const char *directory) { jit->module->use_cache(jit->session, directory); }
+nst_jit_cache_statistics nst_jit_cache_show(const nst_jit *jit) { return jit->module->cache_show(jit->session); }
+
 nst_jit_status nst_jit_compile(nst_jit_unit **out, nst_code_function **functions, nst_jit *jit, const nst_code *codes,
                                int n, nst_jit_options options, nst_buffer *error) {
   return jit->module->compile(out, functions, jit->session, codes, n, options, error);

@@ -7,11 +7,17 @@
  * machines never outlive a call; and an object that does not link is removed
  * with its resource tracker, which leaves no trace of its names.
  *
+ * An object may also come from disk, or go there. Names in an object start with a
+ * placeholder as long as the prefix of a unit, which takes its place just before
+ * the object meets the session: so one object serves any number of units.
+ *
  * Every LLVMErrorRef is consumed where it appears. LLVM would print session
  * errors and diagnostics of a context; both are caught and become the reason
  * that the caller gets. */
 #include "backend/jit.h"
 #include "backend/llvm_emit.h"
+#include "backend/object_cache.h"
+#include <dlfcn.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
@@ -21,12 +27,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct nst_jit_session {
   LLVMOrcLLJITRef lljit;
   LLVMTargetRef target;
   char *triple, *cpu, *features;
-  atomic_uint units; /* made so far: their names are u0_ u1_ … */
+  atomic_uint units; /* made so far: their names are u00000000_ u00000001_ … */
+  nst_object_cache *cache; /* NULL: none */
+  atomic_uint_fast64_t found, stored;
   pthread_mutex_t lock;
   nst_buffer reported; /* what ORC said behind a lookup's back; under lock */
 };
@@ -111,6 +120,7 @@ static void session_free(nst_jit_session *s) {
   if (s->cpu) LLVMDisposeMessage(s->cpu);
   if (s->features) LLVMDisposeMessage(s->features);
   free(s->triple);
+  nst_object_cache_close(s->cache);
   pthread_mutex_destroy(&s->lock);
   nst_buffer_fini(&s->reported);
   free(s);
@@ -213,6 +223,103 @@ static LLVMMemoryBufferRef build_object(const nst_jit_session *s, const pieces *
   return object;
 }
 
+/* ---- objects on disk ---- */
+
+static void use_cache(nst_jit_session *s, const char *directory) {
+  nst_object_cache_close(s->cache);
+  s->cache = directory && !*directory ? NULL : nst_object_cache_open(directory);
+}
+
+static nst_jit_cache_statistics cache_show(const nst_jit_session *s) {
+  return (nst_jit_cache_statistics){atomic_load(&s->found), atomic_load(&s->stored)};
+}
+
+static void describe_code(nst_buffer *b, const nst_code *c) {
+  nst_buffer_printf(b, "code %s %d %d %d\n", c->name, c->ninsts, c->nstores, c->status);
+  for (int i = 0; i < c->ninsts; i++) {
+    const nst_inst *x = &c->insts[i];
+    const int64_t words[] = {x->op, x->boolean, x->a, x->b, x->c, x->imm};
+    nst_buffer_add(b, (const char *)words, sizeof words);
+  }
+  for (int i = 0; i < c->nstores; i++) {
+    const int64_t words[] = {c->stores[i].slot, c->stores[i].value};
+    nst_buffer_add(b, (const char *)words, sizeof words);
+  }
+}
+
+static void describe_vector(nst_buffer *b, const nst_vector_code *c) {
+  const int64_t words[] = {c->floating, c->filter, c->checksum, c->small_sum, (int64_t)c->ntuples, (int64_t)c->room, c->octave, c->stride,
+                           c->nforms, c->nslots, c->nops, c->valid, c->nmetrics, c->best, c->largest, c->front[0], c->front[1], c->nfront};
+  nst_buffer_printf(b, "vector %s\n", c->name);
+  nst_buffer_add(b, (const char *)words, sizeof words);
+  for (int i = 0; i < c->nforms; i++) {
+    const int64_t form[] = {c->forms[i].first, c->forms[i].n, c->forms[i].divisor, c->forms[i].positive};
+    nst_buffer_add(b, (const char *)form, sizeof form);
+  }
+  for (int i = 0; i < c->nops; i++) {
+    const int64_t op[] = {(int64_t)c->ops[i].kind, c->ops[i].a, c->ops[i].b, c->ops[i].imm};
+    nst_buffer_add(b, (const char *)op, sizeof op);
+  }
+  for (int i = 0; i < c->nmetrics; i++) nst_buffer_add(b, (const char *)&c->metrics[i], sizeof c->metrics[i]);
+}
+
+/* All that an object depends on; this code generator is told by its file. false: that is not to be found. */
+static bool describe(nst_buffer *b, const nst_jit_session *s, const pieces *p, nst_jit_options options) {
+  Dl_info info;
+  struct stat st;
+  void *self = NULL;
+  void (*const place)(nst_jit_session *, const char *) = use_cache;
+  memcpy(&self, &place, sizeof self);
+  if (!dladdr(self, &info) || !info.dli_fname || stat(info.dli_fname, &st)) return false;
+  nst_buffer_printf(b, "nestor " NST_VERSION " abi %d llvm %s file %lld %lld.%09ld\n%s\n%s\n%s\nlevel %d require %s pieces %d\n", NST_JIT_ABI,
+                    NST_LLVM_VERSION, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec, s->triple, s->cpu,
+                    s->features, (int)options.level, options.require ? options.require : "", p->n);
+  for (int i = 0; i < p->n; i++) {
+    if (p->codes) describe_code(b, &p->codes[i]);
+    else describe_vector(b, &p->vectors[i]);
+  }
+  return true;
+}
+
+#define PLACEHOLDER "u________"
+enum { PREFIX = sizeof PLACEHOLDER }; /* with the underscore behind it */
+
+/* A copy of the object whose names start with the prefix. */
+static LLVMMemoryBufferRef with_prefix(const char *object, size_t size, const char *prefix) {
+  char *copy = malloc(size + 1);
+  if (!copy) nst_out_of_memory();
+  memcpy(copy, object, size);
+  for (char *at = copy; (at = memmem(at, size - (size_t)(at - copy), PLACEHOLDER "_", PREFIX));) memcpy(at, prefix, PREFIX);
+  LLVMMemoryBufferRef out = LLVMCreateMemoryBufferWithMemoryRangeCopy(copy, size, "nestor");
+  free(copy);
+  return out;
+}
+
+/* From disk or made anew; NULL: it cannot be made. */
+static LLVMMemoryBufferRef find_object(nst_jit_session *s, const pieces *p, const char *prefix, nst_jit_options options,
+                                       nst_buffer *error) {
+  nst_buffer description = {0}, object = {0};
+  LLVMMemoryBufferRef out = NULL;
+  const bool cached = s->cache && describe(&description, s, p, options);
+  if (cached && nst_object_cache_get(s->cache, description.text, description.len, &object)) {
+    out = with_prefix(object.text, object.len, prefix);
+    atomic_fetch_add(&s->found, (uint64_t)p->n);
+  } else {
+    LLVMMemoryBufferRef made = build_object(s, p, PLACEHOLDER "_", options, error);
+    if (made && cached) {
+      nst_object_cache_put(s->cache, description.text, description.len, LLVMGetBufferStart(made), LLVMGetBufferSize(made));
+      atomic_fetch_add(&s->stored, (uint64_t)p->n);
+    }
+    if (made) out = with_prefix(LLVMGetBufferStart(made), LLVMGetBufferSize(made), prefix);
+    if (made) LLVMDisposeMemoryBuffer(made);
+  }
+  nst_buffer_fini(&description);
+  nst_buffer_fini(&object);
+  return out;
+}
+
+/* ---- units ---- */
+
 static void unit_free(nst_jit_unit *u) {
   if (!u) return;
   LLVMConsumeError(LLVMOrcResourceTrackerRemove(u->tracker));
@@ -238,8 +345,8 @@ static nst_jit_status compile_pieces(nst_jit_unit **out, uintptr_t *at, nst_jit_
                                      nst_jit_options options, nst_buffer *error) {
   *out = NULL;
   char prefix[32];
-  snprintf(prefix, sizeof prefix, "u%u_", atomic_fetch_add(&s->units, 1));
-  LLVMMemoryBufferRef object = build_object(s, p, prefix, options, error);
+  snprintf(prefix, sizeof prefix, "u%08x_", atomic_fetch_add(&s->units, 1));
+  LLVMMemoryBufferRef object = find_object(s, p, prefix, options, error);
   if (!object) return NST_JIT_FAILED;
 
   nst_jit_unit *u = calloc(1, sizeof *u);
@@ -311,6 +418,8 @@ const nst_jit_module *nst_jit_module_get(void) {
     .llvm = NST_LLVM_VERSION,
     .session_new = session_new,
     .session_free = session_free,
+    .use_cache = use_cache,
+    .cache_show = cache_show,
     .compile = compile,
     .compile_vectors = compile_vectors,
     .unit_free = unit_free,
