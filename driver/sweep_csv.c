@@ -63,16 +63,16 @@ void nst_sweep_csv_row(const nestor_sweep *s, const nst_value *params, const nst
 }
 
 void nst_sweep_csv(nestor_sweep *s, nst_buffer *out) {
-  nst_buffer_puts(out, "kind,rank,");
+  nst_buffer_puts(out, "sweep,kind,rank,");
   nst_sweep_csv_head(s, out);
   for (size_t i = 0; i < nst_sweep_result_nbest(s->found); i++) {
     const nst_sweep_point *p = nst_sweep_result_best(s->found, i);
-    nst_buffer_printf(out, "best,%zu,", i + 1);
+    nst_buffer_printf(out, "%s,best,%zu,", s->ir->name, i + 1);
     nst_sweep_csv_row(s, nst_sweep_params(s, p), p, out);
   }
   for (size_t i = 0; i < nst_sweep_result_nfront(s->found); i++) {
     const nst_sweep_point *p = nst_sweep_result_front(s->found, i);
-    nst_buffer_printf(out, "pareto,%zu,", i + 1);
+    nst_buffer_printf(out, "%s,pareto,%zu,", s->ir->name, i + 1);
     nst_sweep_csv_row(s, nst_sweep_params(s, p), p, out);
   }
 }

@@ -4,8 +4,8 @@
     run.py --nestor BUILD/bin/nestor [--update] [--no-jit] [FILE.nest ...]
 
 For each program: it is accepted without warnings, is laid out as `nestor fmt` would, its tests pass, and what
-`nestor test` and `nestor eval` print is what golden/PATH.out holds. Compiled code gives the same bytes as the
-analysis. --update rewrites golden/.
+`nestor test`, `nestor eval` and `nestor sweep` print is what golden/PATH.out holds. Compiled code gives the same
+bytes as the analysis; without it sweeps are left out. --update rewrites golden/.
 """
 import argparse
 import difflib
@@ -43,6 +43,8 @@ def run_file(program, path, update, jit):
         parts.append(f"$ nestor test {name}\n{out}")
     if "\nmapping " in text:
         code, out, err = nestor(program, "eval", "--format", "csv", name)
+        if "\nsweep " in text and err.count("warning[") == err.count("warning[W0950]"):
+            err = ""  # what a sweep starts from need not fit
         if code or err:
             problems.append(f"{name}: `nestor eval` has a message\n{err}")
         parts.append(f"$ nestor eval --format csv {name}\n{out}")
@@ -50,6 +52,13 @@ def run_file(program, path, update, jit):
             code, compiled, err = nestor(program, "eval", "--format", "csv", "--engine", "jit", name)
             if code or compiled != out:
                 problems.append(f"{name}: compiled code gives something else\n{err}")
+    if "\nsweep " in text and jit:
+        code, out, err = nestor(program, "sweep", "-q", "--format", "csv", name)
+        if code or err:
+            problems.append(f"{name}: `nestor sweep` has a message\n{err}")
+        parts.append(f"$ nestor sweep -q --format csv {name}\n{out}")
+    elif "\nsweep " in text:
+        parts = []  # half of what the golden file holds
     if parts:
         golden = GOLDEN / (name.removesuffix(".nest") + ".out")
         new = "\n".join(parts)
