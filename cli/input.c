@@ -53,6 +53,7 @@ nestor_program *cli_compile(const char *path, nestor_stage stage) {
   if (cli_read(path, text)) {
     nestor_session *session = nestor_session_new();
     nestor_session_set_loader(session, nestor_load_file, NULL);
+    nestor_session_set_cache(session, NULL);
     program = nestor_program_new(session, cli_display_name(path), nestor_buffer_data(text), nestor_buffer_size(text),
                                  stage);
     nestor_session_free(session);

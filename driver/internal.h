@@ -6,6 +6,7 @@
  * the public types are thin shells around the internal ones. */
 #ifndef NST_DRIVER_INTERNAL_H
 #define NST_DRIVER_INTERNAL_H
+#include "backend/jit.h"
 #include "base/buffer.h"
 #include "ir/analysis.h"
 #include "ir/counts.h"
@@ -19,9 +20,14 @@ typedef struct {
   nestor_loader *loader; void *loader_context;
   nestor_limits limits;      /* no zeros: the defaults are filled in */
   char *code_generator;      /* or NULL */
+  char *cache;               /* of generated code: a directory; NULL: none, or */
+  bool user_cache;           /* the user's own */
 } nst_settings;
 
 struct nestor_session { nst_settings settings; };
+
+/* A session of the code generator, with the cache that the settings ask for; as nst_jit_new. */
+nst_jit_status nst_settings_jit(nst_jit **out, const nst_settings *settings, nst_buffer *error);
 
 typedef struct nst_syntax nst_syntax; /* driver/pipeline.h */
 

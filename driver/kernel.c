@@ -125,7 +125,7 @@ nestor_kernel *nestor_kernel_new(const nestor_program *program, size_t mapping, 
       if (!nst_figure_parse(&k->figures[k->nfigures], k->ir, figures[k->nfigures])) break;
     if (k->nfigures < nfigures) nst_buffer_printf(why, "there is no figure \"%s\"", figures[k->nfigures]);
     else {
-      nst_jit_status made = nst_jit_new(&k->jit, program->settings.code_generator, why);
+      nst_jit_status made = nst_settings_jit(&k->jit, &program->settings, why);
       const nst_kernel_options options = {.jit = k->jit, .level = NST_JIT_O2};
       if (made == NST_JIT_OK) made = nst_kernel_new(&k->code, k->ir, nst_plan_make(k->arena, k->ir), options, why);
       result = made == NST_JIT_OK ? NESTOR_OK : made == NST_JIT_MISSING ? NESTOR_UNAVAILABLE : NESTOR_ERROR;

@@ -23,7 +23,7 @@ nst_native *nst_native_new(const nestor_program *p, const nst_ir_mapping *m, nst
   n->nparams = m->scope.nparams;
   n->params = NST_NEW_ARRAY(n->arena, n->nparams, int64_t);
   nst_buffer error = {0};
-  nst_jit_status status = nst_jit_new(&n->jit, p->settings.code_generator, &error);
+  nst_jit_status status = nst_settings_jit(&n->jit, &p->settings, &error);
   if (status == NST_JIT_OK) {
     const nst_kernel_options options = {.jit = n->jit, .level = NST_JIT_O1};
     status = nst_kernel_new(&n->kernel, m, nst_plan_make(n->arena, m), options, &error);
@@ -71,7 +71,7 @@ nestor_status nst_emit_llvm(const nestor_program *program, nst_buffer *out) {
     plans[i] = nst_plan_make(arena, mappings[i]);
   }
   nst_jit *jit;
-  nst_jit_status status = nst_jit_new(&jit, program->settings.code_generator, out);
+  nst_jit_status status = nst_settings_jit(&jit, &program->settings, out);
   if (status == NST_JIT_OK)
     status = nst_kernels_emit_llvm(out, n, mappings, plans, (nst_kernel_options){.jit = jit, .level = NST_JIT_O2}, out);
   nst_jit_free(jit);

@@ -15,6 +15,7 @@ nestor_program *nestor_program_new(const nestor_session *session, const char *na
   if (p->settings.code_generator)
     p->settings.code_generator = nst_arena_strndup(p->arena, p->settings.code_generator,
                                                    strlen(p->settings.code_generator));
+  if (p->settings.cache) p->settings.cache = nst_arena_strndup(p->arena, p->settings.cache, strlen(p->settings.cache));
   p->interner = nst_interner_new(p->arena);
   p->sources = nst_sources_new(p->arena);
   p->diags = nst_diags_new(p->arena, p->sources);

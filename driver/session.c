@@ -30,6 +30,7 @@ nestor_session *nestor_session_new(void) {
 void nestor_session_free(nestor_session *session) {
   if (!session) return;
   free(session->settings.code_generator);
+  free(session->settings.cache);
   free(session);
 }
 
@@ -52,6 +53,19 @@ void nestor_session_set_code_generator(nestor_session *session, const char *path
   free(session->settings.code_generator);
   session->settings.code_generator = path ? strdup(path) : NULL;
   if (path && !session->settings.code_generator) nst_out_of_memory();
+}
+
+void nestor_session_set_cache(nestor_session *session, const char *directory) {
+  free(session->settings.cache);
+  session->settings.cache = directory ? strdup(directory) : NULL;
+  session->settings.user_cache = !directory;
+  if (directory && !session->settings.cache) nst_out_of_memory();
+}
+
+nst_jit_status nst_settings_jit(nst_jit **out, const nst_settings *settings, nst_buffer *error) {
+  const nst_jit_status status = nst_jit_new(out, settings->code_generator, error);
+  if (status == NST_JIT_OK && (settings->user_cache || settings->cache)) nst_jit_use_cache(*out, settings->cache);
+  return status;
 }
 
 static bool refuse(nestor_buffer *out, const char *reason) {

@@ -120,7 +120,7 @@ static const char *plain_reason(const nestor_sweep *s) {
 
 static bool make_kernel_engine(nestor_sweep *s, nst_sweep_options options) {
   nst_buffer error = {0};
-  const nst_jit_status status = nst_jit_new(&s->jit, s->program->settings.code_generator, &error);
+  const nst_jit_status status = nst_settings_jit(&s->jit, &s->program->settings, &error);
   if (status != NST_JIT_OK)
     s->why_plain = nst_arena_printf(s->arena, "there is no native code (%s)", error.len ? error.text : "no reason given");
   nst_buffer_fini(&error);

@@ -140,6 +140,10 @@ NESTOR_API void nestor_session_set_limits(nestor_session *session, nestor_limits
 /* The file of the code generator (nestor-llvm.so). NULL, as made: beside the
  * library, then where it was installed. It is opened when first needed. */
 NESTOR_API void nestor_session_set_code_generator(nestor_session *session, const char *path);
+/* Where generated code is kept, to be found by later runs. "", as made: nowhere.
+ * NULL: the user's own place, $XDG_CACHE_HOME/nestor, else ~/.cache/nestor. A
+ * directory is made if need be; one that others can look into is not used. */
+NESTOR_API void nestor_session_set_cache(nestor_session *session, const char *directory);
 
 /* ---- programs ------------------------------------------------------------ */
 

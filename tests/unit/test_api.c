@@ -5,9 +5,11 @@
 #include <math.h>
 #include <nestor/nestor.h>
 #include <pthread.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char gemm[] =
   "workload gemm(M, N = 6, K = 5) {\n"
@@ -404,6 +406,28 @@ static void test_batch(void **state) {
   nestor_program_free(p);
 }
 
+static bool code_is_kept(const char *directory) {
+  nestor_session *s = nestor_session_new();
+  nestor_session_set_cache(s, directory);
+  nestor_program *p = nestor_program_new(s, "t.nest", gemm, sizeof gemm - 1, NESTOR_STAGE_CHECK);
+  nestor_session_free(s);
+  nestor_eval *e = nestor_eval_new(p, 0);
+  assert_int_equal(nestor_eval_run(e, NESTOR_ENGINE_JIT, NULL), NESTOR_OK);
+  nestor_eval_free(e);
+  nestor_program_free(p);
+  return rmdir(directory) != 0 && errno == ENOTEMPTY;
+}
+
+static void test_cache(void **state) {
+  (void)state;
+  char directory[] = "/tmp/nestor-api-XXXXXX", command[64];
+  assert_non_null(mkdtemp(directory));
+  for (int i = 0; i < 2; i++) assert_true(code_is_kept(directory));
+  snprintf(command, sizeof command, "rm -rf %s", directory);
+  assert_int_equal(system(command), 0);
+  assert_false(code_is_kept(""));
+}
+
 static void test_no_code_generator(void **state) {
   (void)state;
   nestor_session *s = nestor_session_new();
@@ -450,7 +474,7 @@ int main(void) {
     cmocka_unit_test(test_engines_agree), cmocka_unit_test(test_limits),
     cmocka_unit_test(test_tests),         cmocka_unit_test(test_loader),
     cmocka_unit_test(test_texts),         cmocka_unit_test(test_threads),
-    cmocka_unit_test(test_batch),         cmocka_unit_test(test_no_code_generator),
+    cmocka_unit_test(test_batch),         cmocka_unit_test(test_cache), cmocka_unit_test(test_no_code_generator),
     cmocka_unit_test(test_nothing_is_fine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
