@@ -144,6 +144,29 @@ def test_against_every_point():
     assert [(p["metrics"]["usage(L2)"], p["metrics"]["offchip"]) for p in data["pareto"]] == front
 
 
+def test_known_answers():
+    """Numbers found by other means: a product of 4096 x 4096 matrices, one byte an element."""
+    examples = os.path.join(SOURCE, "examples/sweeps/")
+    front = json.loads(run("sweep", "-q", "--format", "json", examples + "gemm_front.nest").out)
+    points = [(p["metrics"]["usage(BUF)"], p["metrics"]["offchip"]) for p in front["pareto"]]
+    assert len(points) == 25 and front["space"] == 13 ** 3 * 6 and front["exhausted"]
+    for point in [(3, 137455730688), (24, 34376515584), (288, 8606711808), (4224, 2164260864), (66048, 553648128),
+                  (1050624, 150994944), (16785408, 50331648)]:
+        assert point in points, point
+    assert points[-1][1] == 3 * 4096 ** 2  # each matrix once
+    write("p.nest", GEMM)
+    if "engine kernel" not in sweep("--timing"):
+        return  # 16.8 million points each: too many one by one
+    result = run("sweep", "-q", "--format", "json", examples + "gemm_tiles.nest")
+    tiles = json.JSONDecoder()
+    text, found = result.out, []
+    while text.strip():
+        data, end = tiles.raw_decode(text.lstrip())
+        found.append((data["space"], data["best"][0]["metrics"]["offchip"]))
+        text = text.lstrip()[end:]
+    assert found == [(4096 ** 2, n) for n in (4546625536, 2248146944, 1409286144, 570425344, 167772160)], found
+
+
 def test_lists():
     expect(run("sweep", "p.nest"), 3, err="cannot open")
     sweep("--all", "a.csv", "--no-kernel", "-j", "1", program=GEMM)

@@ -1,0 +1,1 @@
+sweep -q --format csv space.nest

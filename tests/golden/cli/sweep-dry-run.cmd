@@ -1,0 +1,1 @@
+sweep --dry-run space.nest

@@ -1,0 +1,1 @@
+sweep -q --sweep both --format json space.nest

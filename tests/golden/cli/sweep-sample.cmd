@@ -1,0 +1,1 @@
+sweep -q --sweep both --sample 20 space.nest

@@ -1,0 +1,1 @@
+sweep --sweep most space.nest

@@ -1,0 +1,1 @@
+sweep -q space.nest

@@ -1,0 +1,1 @@
+sweep --sweep bot space.nest
