@@ -159,10 +159,10 @@ static void test_arrays_without_reduction(void **state) {
 static void test_limits(void **state) {
   (void)state;
   static const char w[] = "dim m = 512, n = 512, k = 512 C[m, n] += A[m, k] * B[k, n]";
-  refuses(w, machine, "for m by 8 keep all in buf", 0, "E0920", "at most 67108864 are accepted");
-  refuses(w, machine, "keep all in buf", 1000, "E0920", "at most 1000 are accepted");
+  refuses(w, machine, "for m by 8 keep all in buf", 0, "E0920", "at most 67,108,864 are accepted");
+  refuses(w, machine, "keep all in buf", 1000, "E0920", "at most 1,000 are accepted");
   refuses("dim m = 2097152 Y[m] = X[m]", "hardware h { memory DRAM array P[x = 4194304] compute MAC }\n",
-          "par m on P.x", 0, "E0920", "2097152 instances, at most 1048576 are accepted");
+          "par m on P.x", 0, "E0920", "2,097,152 instances, at most 1,048,576 are accepted");
 }
 
 /* Declaring dimensions and tensors in another order, or adding a dimension of size 1, changes no number. */
