@@ -179,7 +179,8 @@ static double poly_bound(const kernel_engine *k, const nst_sweep_poly *p) {
   for (int i = 0; i < p->nterms; i++) {
     double term = fabs((double)p->terms[i].coef.num);
     for (int a = 0; a < k->tables.naxes; a++) {
-      double most = (double)k->tables.columns[a][p->terms[i].columns[a]].most;
+      const nst_sweep_column *c = &k->tables.columns[a][p->terms[i].columns[a]];
+      double most = fmax((double)c->most, -(double)c->least);
       term *= most < 1 ? 1 : most;
     }
     sum += term;
@@ -258,10 +259,9 @@ static const char *choose_numbers(kernel_engine *k, bool *floating) {
   if (longest < 0) return NULL;
   nst_sweep_known_poly *plain = NST_NEW_ARRAY(k->arena, k->polys.len, nst_sweep_known_poly);
   memcpy(plain, k->polys.items, k->polys.len * sizeof *plain);
-  if (!nst_sweep_rank_reduce(k->arena, &k->tables, longest, k->polys.items, k->polys.len, k->program.nforms, k->divisors)) return NULL;
+  if (!nst_sweep_rank_reduce(k->arena, &k->tables, longest, k->polys.items, k->polys.len, k->program.nforms)) return NULL;
   if (largest_number(k, bound) < 0x1p52) return NULL;
   memcpy(k->polys.items, plain, k->polys.len * sizeof *plain); /* too large on the way */
-  for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1;
   return NULL;
 }
 

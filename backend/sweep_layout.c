@@ -1,6 +1,7 @@
 /* See sweep_layout.h. The axis with the most tuples is innermost, where whole
  * vectors are filled. */
 #include "backend/sweep_layout.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +97,9 @@ static int column_at(const nst_sweep_layout *l, int d, const nst_sweep_term *ter
 }
 
 static double least_of(const nst_sweep_layout *l, int d, int column) {
-  return !column || l->dims[d].axis < 0 ? 1 : (double)l->tables->columns[l->dims[d].axis][column].least;
+  if (!column || l->dims[d].axis < 0) return 1;
+  int64_t least = l->tables->columns[l->dims[d].axis][column].least;
+  return least < 0 ? -INFINITY : (double)least; /* of a product with it nothing is known */
 }
 
 static int add_entry(nst_sweep_level *level, nst_sweep_entry e) {

@@ -16,8 +16,7 @@ static uint64_t hash_bytes(const void *bytes, size_t len) { /* FNV-1a */
 
 static const nst_sweep_axis *axis_of(const nst_sweep_tables *t, int axis) { return &t->axes->axes[axis]; }
 
-/* The number of a column with these values (copied if new). */
-static int intern_column(nst_sweep_tables *t, int axis, const int64_t *values) {
+int nst_sweep_column_of(nst_sweep_tables *t, int axis, const int64_t *values) {
   size_t n = axis_of(t, axis)->ntuples;
   uint64_t hash = hash_bytes(values, n * sizeof *values);
   for (int i = 0; i < t->ncolumns[axis]; i++)
@@ -47,7 +46,7 @@ void nst_sweep_tables_init(nst_sweep_tables *t, nst_arena *arena, const nst_swee
   for (int a = 0; a < t->naxes; a++) {
     int64_t *ones = NST_NEW_ARRAY(arena, axis_of(t, a)->ntuples, int64_t);
     for (size_t i = 0; i < axis_of(t, a)->ntuples; i++) ones[i] = 1;
-    intern_column(t, a, ones);
+    nst_sweep_column_of(t, a, ones);
   }
 }
 
@@ -133,7 +132,7 @@ static bool tabulate(nst_sweep_tables *t, const nst_ir_mapping *variant, const n
     const int64_t *values = table + (size_t)c * x->ntuples;
     bool constant = true;
     for (size_t i = 1; i < x->ntuples; i++) constant = constant && values[i] == values[0];
-    out[c] = constant ? (nst_sweep_factor){-1, 0, values[0]} : (nst_sweep_factor){axis, intern_column(t, axis, values), 0};
+    out[c] = constant ? (nst_sweep_factor){-1, 0, values[0]} : (nst_sweep_factor){axis, nst_sweep_column_of(t, axis, values), 0};
   }
   free(in);
   free(row);
@@ -188,7 +187,7 @@ static int multiply_columns(nst_sweep_tables *t, int axis, int a, int b) {
   if (!product) nst_out_of_memory();
   /* A product of factors of one product of a plan never passes the operations: it fits. */
   for (size_t i = 0; i < n; i++) product[i] = t->columns[axis][a].values[i] * t->columns[axis][b].values[i];
-  int c = intern_column(t, axis, product);
+  int c = nst_sweep_column_of(t, axis, product);
   free(product);
   return c;
 }
@@ -248,7 +247,7 @@ bool nst_sweep_poly_add_param(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat
       if (constant) {
         if (!nst_rat_mul(&weight, weight, nst_rat_int(values[0]))) return false;
       } else {
-        columns[a] = intern_column(t, a, values);
+        columns[a] = nst_sweep_column_of(t, a, values);
       }
       free(values);
     }

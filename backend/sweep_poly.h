@@ -22,6 +22,8 @@ typedef struct {
 } nst_sweep_tables;
 void nst_sweep_tables_init(nst_sweep_tables *t, nst_arena *arena, const nst_sweep_axes *axes);
 void nst_sweep_tables_fini(nst_sweep_tables *t);
+/* The number of the axis's column with these values (copied if new). */
+int nst_sweep_column_of(nst_sweep_tables *t, int axis, const int64_t *values);
 
 /* The columns of a variant's plan: a column of one axis, or a constant (axis < 0: value). */
 typedef struct { int axis, column; int64_t value; } nst_sweep_factor;

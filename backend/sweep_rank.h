@@ -1,16 +1,17 @@
-/* Fewer columns for the innermost loop.
+/* Fewer columns in the innermost loop.
  *
- * The columns of one axis are far from independent (a step started by a loop is
- * what its indices have less what those outside have, and so on), so each is a
- * combination of a few of them. Rewriting the polynomials in such a basis of the
- * innermost axis shortens every form to at most the rank. Combinations may have
- * denominators; a form is then whole over a divisor, exactly. */
+ * The columns of the innermost axis that one form uses, over all variants, are
+ * vectors of numbers, often dependent ones: a product of a trip count and a tile
+ * size, less the remainder, is the extent. Each form gets a basis of whole vectors
+ * of which all its columns are whole combinations: no column more than their rank,
+ * no fractions. The basis is made of columns themselves, the most frequent first,
+ * as far as they go: so most terms stay one term. A form that has few enough
+ * columns keeps them all, which are never negative. */
 #ifndef NST_BACKEND_SWEEP_RANK_H
 #define NST_BACKEND_SWEEP_RANK_H
 #include "backend/sweep_layout.h"
 
-/* divisors: [nforms]. false: nothing gained, or numbers past 128 bits on the way; polys are as they were. Memory in the
- * arena. */
-bool nst_sweep_rank_reduce(nst_arena *arena, const nst_sweep_tables *t, int axis, nst_sweep_known_poly *polys, size_t npolys,
-                           int nforms, int64_t *divisors);
+/* Rewrites the polynomials over such bases; the new columns join the tables. false: nothing to gain, or numbers too large
+ * (polys as they were). */
+bool nst_sweep_rank_reduce(nst_arena *arena, nst_sweep_tables *t, int axis, nst_sweep_known_poly *polys, size_t npolys, int nforms);
 #endif

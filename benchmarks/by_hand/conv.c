@@ -8,19 +8,17 @@
 #include <immintrin.h>
 
 #ifndef CONV_SLOTS
-#define CONV_SLOTS 4, 4, 5, 12, 9, 1
-#define CONV_DIVISORS 7, 7, 14, 14, 14, 1
+#define CONV_SLOTS 3, 3, 5, 12, 9, 1
 #endif
 const int by_hand_conv_slots[6] = {CONV_SLOTS};
 enum { TUPLES = 30, VECTORS = 4 };
-static const double divisors[6] = {CONV_DIVISORS};
 
 /* Slots FIRST .. FIRST + n - 1 of a form; their numbers are constants once inlined. */
-static inline __attribute__((always_inline)) lanes form(const by_hand_tables *t, const double *c, uint64_t stride, int f, int first,
-                                                        int n, int v) {
+static inline __attribute__((always_inline)) lanes form(const by_hand_tables *t, const double *c, uint64_t stride, int first, int n,
+                                                        int v) {
   lanes sum = c[(uint64_t)first * stride] * ((const lanes *)t->columns[first])[v];
   for (int k = first + 1; k < first + n; k++) sum += c[(uint64_t)k * stride] * ((const lanes *)t->columns[k])[v];
-  return divisors[f] == 1 ? sum : (lanes)_mm512_roundscale_pd((__m512d)(sum * (1 / divisors[f])), 8);
+  return sum;
 }
 
 static inline lanes larger(lanes a, lanes b) { return (lanes)_mm512_max_pd((__m512d)a, (__m512d)b); }
@@ -39,7 +37,7 @@ static inline __attribute__((always_inline)) void points(const by_hand_tables *t
     int first = 0;
 #pragma clang loop unroll(full)
     for (int f = 0; f < 6; f++) {
-      value[f] = form(t, c, STRIDE, f, first, n[f], v);
+      value[f] = form(t, c, STRIDE, first, n[f], v);
       first += n[f];
     }
     const __mmask8 inside = v == VECTORS - 1 ? (1u << (TUPLES - 8 * (VECTORS - 1))) - 1 : 0xff;
