@@ -406,19 +406,30 @@ static void emit_filter_function(emitter *e) {
   LLVMBuildRet(e->b, next[0]);
 }
 
-/* At least one term and one tuple. */
+static LLVMValueRef element(emitter *e, LLVMTypeRef type, LLVMValueRef base, LLVMValueRef index) {
+  return LLVMBuildLoad2(e->b, type, at(e, type, base, index), "");
+}
+
+/* At least one row and one tuple. The sums stay in registers. */
 static void emit_accumulate_function(emitter *e) {
-  LLVMValueRef coefficients = in_array(e, 0), columns = in_array(e, 1), rows = in_array(e, 2);
-  LLVMValueRef terms = LLVMBuildLoad2(e->b, e->i64, in_array(e, 3), "");
-  loop outer = open_loop(e, 0);
-  LLVMValueRef c = splat(e, e->lanes, LLVMBuildLoad2(e->b, e->number, at(e, e->number, coefficients, outer.i), ""));
-  LLVMValueRef column = LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, columns, outer.i), "");
-  LLVMValueRef row = LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, rows, outer.i), "");
-  loop inner = open_loop(e, 0);
-  LLVMValueRef sum = multiply_add(e, c, load_lanes(e, column, inner.i), load_lanes(e, row, inner.i));
-  LLVMSetAlignment(LLVMBuildStore(e->b, sum, at(e, e->number, row, inner.i)), 64);
-  close_loop(e, &inner, LLVMGetParam(e->function, 1), NST_VECTOR_LANES, NULL, NULL, 0);
-  close_loop(e, &outer, terms, 1, NULL, NULL, 0);
+  LLVMValueRef coefficients = in_array(e, 0), columns = in_array(e, 1), rows = in_array(e, 2), first = in_array(e, 4), which = in_array(e, 5);
+  LLVMValueRef nrows = LLVMBuildLoad2(e->b, e->i64, in_array(e, 3), "");
+  loop by_row = open_loop(e, 0);
+  LLVMValueRef from = element(e, e->i64, first, by_row.i), row = element(e, e->ptr, rows, by_row.i);
+  LLVMValueRef terms = LLVMBuildSub(e->b, element(e, e->i64, first, LLVMBuildAdd(e->b, by_row.i, i64_of(e, 1), "")), from, "");
+  loop by_vector = open_loop(e, 0);
+  loop by_term = open_loop(e, 0);
+  LLVMValueRef sum = LLVMBuildPhi(e->b, e->lanes, "");
+  LLVMValueRef term = LLVMBuildAdd(e->b, from, by_term.i, "");
+  LLVMValueRef c = splat(e, e->lanes, element(e, e->number, coefficients, element(e, e->i64, which, term)));
+  LLVMValueRef more = multiply_add(e, c, load_lanes(e, element(e, e->ptr, columns, term), by_vector.i), sum);
+  LLVMValueRef sums[] = {LLVMConstNull(e->lanes), more};
+  LLVMBasicBlockRef origin[] = {by_term.before, by_term.body};
+  LLVMAddIncoming(sum, sums, origin, 2);
+  close_loop(e, &by_term, terms, 1, NULL, NULL, 0);
+  LLVMSetAlignment(LLVMBuildStore(e->b, more, at(e, e->number, row, by_vector.i)), 64);
+  close_loop(e, &by_vector, LLVMGetParam(e->function, 1), NST_VECTOR_LANES, NULL, NULL, 0);
+  close_loop(e, &by_row, nrows, 1, NULL, NULL, 0);
   LLVMBuildRet(e->b, i64_of(e, 0));
 }
 

@@ -318,7 +318,8 @@ struct nst_sweep_worker {
   void **coefficients; int *room; /* per level, of the tuple under way */
   size_t *tuple;                /* per level */
   void *table;                  /* rows of coefficients: a slot each, for all tuples of the last level but one */
-  const void **columns, **rows; /* of the terms that make the table */
+  const void **columns, **rows; /* of the terms that make the table, row by row; its rows that have terms */
+  uint64_t *first, *which, nrows; /* term of each row, and one more; of each term: its coefficient */
   const void **slots;           /* columns of the slots */
   void *limits;                 /* of the filter */
   int64_t *batch; size_t nbatch; /* tuples of the last level but one whose points wait to be run */
@@ -372,6 +373,8 @@ static nst_sweep_worker *worker_new(const nst_sweep_engine *e) {
   w->room = zeros(n, sizeof *w->room);
   w->tuple = zeros(n, sizeof *w->tuple);
   w->table = aligned((size_t)l->nslots * l->dims[n - 2].padded);
+  w->rows = zeros((size_t)l->nslots, sizeof *w->rows);
+  w->first = zeros((size_t)l->nslots, sizeof *w->first);
   w->slots = zeros((size_t)l->nslots, sizeof *w->slots);
   w->limits = aligned(2 + NST_VECTOR_BUCKETS + NST_VECTOR_OCTAVES);
   w->batch = zeros(batch_rows(l), sizeof *w->batch);
@@ -390,12 +393,34 @@ static void worker_free(nst_sweep_worker *w) {
   if (!w) return;
   nst_sweep_nest_fini(&w->nest, &w->k->layout);
   for (int d = 0; d < w->k->layout.ndims; d++) free(w->coefficients[d]);
-  void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->slots, w->limits, w->batch, w->candidates,
+  void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->first, w->which, w->slots, w->limits, w->batch, w->candidates,
                  w->values, w->ops, w->worst, w->point.params, w->point.places, w->point.metrics};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   nst_stairs_free(w->stairs);
   nst_sweep_result_free(w->unit);
   free(w);
+}
+
+/* The terms of the last level but one, row by row; rows without any are 0 once and for all. */
+static void load_rows(nst_sweep_worker *w) {
+  const nst_sweep_layout *l = &w->k->layout;
+  const nst_sweep_level *level = &w->nest.levels[l->ndims - 2];
+  const nst_sweep_dimension *dim = &l->dims[l->ndims - 2];
+  memset(w->table, 0, (size_t)l->nslots * dim->padded * 8);
+  uint64_t n = 0;
+  w->nrows = 0;
+  for (int s = 0; s < l->nslots; s++) {
+    const uint64_t before = n;
+    for (int i = 0; i < level->n; i++) {
+      if (level->entries[i].to != s) continue;
+      w->columns[n] = dim->columns[level->entries[i].column];
+      w->which[n++] = (uint64_t)i;
+    }
+    if (n == before) continue;
+    w->rows[w->nrows] = (char *)w->table + 8 * (size_t)s * dim->padded;
+    w->first[w->nrows++] = before;
+  }
+  w->first[w->nrows] = n;
 }
 
 /* Lays out a variant and points the slots to its columns. */
@@ -414,18 +439,14 @@ static void load_variant(nst_sweep_worker *w, const variant *v) {
     w->room[d] = terms;
     if (d < n - 2) continue;
     free(w->columns);
-    free(w->rows);
+    free(w->which);
     w->columns = zeros((size_t)terms, sizeof *w->columns);
-    w->rows = zeros((size_t)terms, sizeof *w->rows);
+    w->which = zeros((size_t)terms, sizeof *w->which);
   }
   nst_sweep_nest_load(&w->nest, l, w->forms, w->coefficients[0]);
-  const nst_sweep_dimension *outer = &l->dims[n - 2], *inner = outer + 1;
+  const nst_sweep_dimension *inner = &l->dims[n - 1];
   for (int s = 0; s < l->nslots; s++) w->slots[s] = inner->columns[w->nest.slot_column[s]];
-  for (int i = 0; i < w->nest.levels[n - 2].n; i++) {
-    const nst_sweep_entry *e = &w->nest.levels[n - 2].entries[i];
-    w->columns[i] = outer->columns[e->column];
-    w->rows[i] = (char *)w->table + 8 * (size_t)e->to * outer->padded;
-  }
+  load_rows(w);
 }
 
 static size_t bucket_of(double x) {
@@ -602,12 +623,9 @@ static void descend(nst_sweep_worker *w, int d, size_t t) {
 
 /* The slots' coefficients for all tuples of the last level but one. */
 static void make_table(nst_sweep_worker *w) {
-  int n = w->k->layout.ndims;
-  const nst_sweep_dimension *dim = &w->k->layout.dims[n - 2];
-  uint64_t terms = (uint64_t)w->nest.levels[n - 2].n;
-  memset(w->table, 0, (size_t)w->k->layout.nslots * dim->padded * 8);
-  const void *in[] = {w->coefficients[n - 2], w->columns, w->rows, &terms};
-  if (terms) w->k->accumulate(in, dim->ntuples, NULL);
+  const int d = w->k->layout.ndims - 2;
+  const void *in[] = {w->coefficients[d], w->columns, w->rows, &w->nrows, w->first, w->which};
+  if (w->nrows) w->k->accumulate(in, w->k->layout.dims[d].ntuples, NULL);
 }
 
 /* Skips what a bound rules out. */

@@ -1,8 +1,8 @@
 /* Vector code: the inner loops of a sweep, before LLVM sees them.
  *
  * A piece of vector code runs over the tuples of one axis, a whole vector of
- * them at a time. It either accumulates (row += coefficient * column, for a list
- * of them: the coefficients of the next axis for every tuple of this one), or it
+ * them at a time. It either accumulates (rows, each a sum of coefficient * column:
+ * the coefficients of the next axis for every tuple of this one), or it
  * filters: it computes forms, sums of coefficient * column over slots, and a
  * program on them (metrics, conditions), and lists the points that may enter an
  * answer. All numbers are whole; `floating` code holds them in doubles, which is
@@ -34,8 +34,10 @@ enum {
   NST_VECTOR_OCTAVES = 16
 };
 
-/* Accumulate: in[0]: coefficients, one a term; in[1]: pointers to the terms' columns; in[2]: pointers to their rows; in[3]:
- * the number of terms (uint64_t). n: tuples, rounded up to whole vectors.
+/* Accumulate: row = sum over its terms of coefficient * column. in[0]: coefficients; in[1]: pointers to the terms' columns,
+ * row by row; in[2]: pointers to the rows; in[3]: the number of rows (uint64_t), at least 1; in[4]: the first term of each row
+ * (uint64_t), and one more; none is empty; in[5]: the number of each term's coefficient (uint64_t). n: tuples, rounded up to
+ * whole vectors.
  * Filter: n rows, each over all ntuples of the innermost axis. in[0]: the slots' coefficients, number k of row r at
  * [k * stride + in[4][r]]; in[1]: pointers to the slots' columns; in[2]: limits (below); in[3]: int64_t tally[2], to which the
  * number of valid points and, with checksum, the sum of all metrics modulo 2^64 are added; in[4]: int64_t, where the rows are.
