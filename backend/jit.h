@@ -54,7 +54,7 @@ const char *nst_jit_llvm_version(const nst_jit *jit); /* "19.1.7" */
 
 /* ---- what the module exports, under the name nst_jit_module_get ---- */
 
-enum { NST_JIT_ABI = 6 }; /* changes with anything in this header, in code.h or in vector.h */
+enum { NST_JIT_ABI = 7 }; /* changes with anything in this header, in code.h or in vector.h */
 typedef struct nst_jit_session nst_jit_session; /* the module's own */
 typedef struct {
   int abi;

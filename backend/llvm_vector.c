@@ -6,6 +6,8 @@
 #include "backend/llvm_emit.h"
 #include <string.h>
 
+enum { CARRIED = 5 }; /* by the loops of a filter: candidates so far and the tallies */
+
 typedef struct {
   LLVMContextRef context;
   LLVMModuleRef module;
@@ -99,6 +101,22 @@ static LLVMValueRef ceil_div(emitter *e, LLVMValueRef a, int64_t d) {
   return LLVMBuildSelect(e->b, less, LLVMBuildFSub(e->b, q, one, ""), q, "");
 }
 
+/* Doubles: as above, with the rest in (-d, 2d) again. */
+static LLVMValueRef floor_div(emitter *e, LLVMValueRef a, int64_t d) {
+  LLVMValueRef by = splat_const(number_of(e, d)), zero = LLVMConstNull(e->lanes), one = splat_const(number_of(e, 1));
+  if (!e->code->floating) {
+    LLVMValueRef q = LLVMBuildSDiv(e->b, a, by, ""), rest = LLVMBuildSub(e->b, a, LLVMBuildMul(e->b, q, by, ""), "");
+    return LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntSLT, rest, zero, ""), LLVMBuildSub(e->b, q, one, ""), q, "");
+  }
+  LLVMValueRef near = LLVMBuildFMul(e->b, a, splat_const(LLVMConstReal(e->f64, 1.0 / (double)d)), "");
+  LLVMValueRef q = intrinsic(e, "llvm.floor", &e->lanes, 1, &near, 1);
+  if (!(d & (d - 1))) return q;
+  LLVMValueRef rest = LLVMBuildFSub(e->b, a, LLVMBuildFMul(e->b, q, by, ""), "");
+  LLVMValueRef less = LLVMBuildFCmp(e->b, LLVMRealOLT, rest, zero, ""), more = LLVMBuildFCmp(e->b, LLVMRealOGE, rest, by, "");
+  LLVMValueRef up = LLVMBuildSelect(e->b, more, LLVMBuildFAdd(e->b, q, one, ""), q, "");
+  return LLVMBuildSelect(e->b, less, LLVMBuildFSub(e->b, q, one, ""), up, "");
+}
+
 static bool is_zero(const nst_vop *ops, int k) {
   return ops[k].kind == NST_VOP_SCALE ? is_zero(ops, ops[k].a) : ops[k].kind == NST_VOP_CONST && !ops[k].imm;
 }
@@ -138,6 +156,8 @@ static LLVMValueRef emit_op(emitter *e, const nst_vop *o, LLVMValueRef *v) {
     return LLVMBuildSelect(e->b, compare(e, LLVMRealOGT, LLVMIntSGT, a, b), a, b, "");
   case NST_VOP_SCALE: b = splat_const(number_of(e, o->imm)); return f ? LLVMBuildFMul(e->b, a, b, "") : LLVMBuildMul(e->b, a, b, "");
   case NST_VOP_CEILDIV: return ceil_div(e, a, o->imm);
+  case NST_VOP_FLOORDIV: return floor_div(e, a, o->imm);
+  case NST_VOP_SELECT: return LLVMBuildSelect(e->b, v[o->imm], a, b, "");
   case NST_VOP_LT: return compare(e, LLVMRealOLT, LLVMIntSLT, a, b);
   case NST_VOP_LE: return compare(e, LLVMRealOLE, LLVMIntSLE, a, b);
   case NST_VOP_EQ: return compare(e, LLVMRealOEQ, LLVMIntEQ, a, b);
@@ -154,6 +174,7 @@ static void mark(const nst_vop *ops, int k, bool *live) {
   live[k] = true;
   mark(ops, ops[k].a, live);
   mark(ops, ops[k].b, live);
+  if (ops[k].kind == NST_VOP_SELECT) mark(ops, (int)ops[k].imm, live);
 }
 
 static LLVMValueRef limit(emitter *e, int k) {
@@ -305,22 +326,29 @@ static LLVMValueRef list_bits(emitter *e, LLVMValueRef mask, LLVMValueRef count,
   return result;
 }
 
-static void emit_filter(emitter *e, LLVMValueRef *count, LLVMValueRef *valid_sum, LLVMValueRef *metric_sum) {
+/* next: how many candidates, then the four tallies. */
+static void emit_filter(emitter *e, LLVMValueRef *next) {
   const nst_vector_code *c = e->code;
   LLVMValueRef v[256] = {NULL};
   bool live[256] = {false};
   mark(c->ops, c->valid, live);
   mark(c->ops, c->best, live);
+  mark(c->ops, c->possible, live);
+  mark(c->ops, c->wrong, live);
   for (int k = 0; k < 2 && c->nfront <= 2; k++) mark(c->ops, k < c->nfront ? c->front[k] : -1, live);
   for (int k = 0; k < c->nmetrics && c->checksum; k++) mark(c->ops, c->metrics[k], live);
   for (int k = 0; k < c->nops; k++)
     if (live[k]) v[k] = emit_op(e, &c->ops[k], v);
   LLVMValueRef index = LLVMBuildAdd(e->b, splat(e, e->lanes_i64, e->i), e->iota, "");
   LLVMValueRef inside = LLVMBuildICmp(e->b, LLVMIntULT, index, splat_const(i64_of(e, c->ntuples)), "");
-  LLVMValueRef valid = LLVMBuildAnd(e->b, v[c->valid], inside, "");
-  *valid_sum = LLVMBuildAdd(e->b, *valid_sum, count_bits(e, valid), "");
-  if (c->checksum) *metric_sum = LLVMBuildAdd(e->b, *metric_sum, sum_of_metrics(e, v, inside), "");
-  *count = list_bits(e, candidates(e, v, valid), *count, v);
+  LLVMValueRef possible = c->possible < 0 ? inside : LLVMBuildAnd(e->b, v[c->possible], inside, "");
+  LLVMValueRef valid = LLVMBuildAnd(e->b, v[c->valid], possible, "");
+  next[1] = LLVMBuildAdd(e->b, next[1], count_bits(e, valid), "");
+  if (c->checksum) next[2] = LLVMBuildAdd(e->b, next[2], sum_of_metrics(e, v, inside), "");
+  if (c->possible >= 0)
+    next[3] = LLVMBuildAdd(e->b, next[3], count_bits(e, LLVMBuildAnd(e->b, inside, LLVMBuildNot(e->b, v[c->possible], ""), "")), "");
+  if (c->wrong >= 0) next[4] = LLVMBuildAdd(e->b, next[4], count_bits(e, LLVMBuildAnd(e->b, possible, v[c->wrong], "")), "");
+  next[0] = list_bits(e, candidates(e, v, valid), next[0], v);
 }
 
 static void add_to(emitter *e, LLVMValueRef base, int k, LLVMValueRef v) {
@@ -345,7 +373,7 @@ static LLVMValueRef new_function(emitter *e, const nst_vector_code *code, const 
 }
 
 /* A loop over i = 0, step, … < n with `extra` values carried along; the caller fills the body and closes it. */
-typedef struct { LLVMBasicBlockRef before, body, done; LLVMValueRef i, carried[3]; } loop;
+typedef struct { LLVMBasicBlockRef before, body, done; LLVMValueRef i, carried[CARRIED]; } loop;
 
 static loop open_loop(emitter *e, int extra) {
   loop l = {.before = LLVMGetInsertBlock(e->b),
@@ -385,24 +413,23 @@ static void emit_filter_function(emitter *e) {
     e->octaves[k] = LLVMBuildLoad2(e->b, LLVMVectorType(e->f64, 8), place, "");
     LLVMSetAlignment(e->octaves[k], 8);
   }
-  LLVMValueRef zero = i64_of(e, 0), start[3] = {zero, zero, zero}, next[3];
-  loop outer = open_loop(e, 3);
+  LLVMValueRef zero = i64_of(e, 0), start[CARRIED] = {zero, zero, zero, zero, zero}, next[CARRIED];
+  loop outer = open_loop(e, CARRIED);
   e->coefficients = at(e, e->number, table, LLVMBuildLoad2(e->b, e->i64, at(e, e->i64, rows, outer.i), ""));
   e->row = LLVMBuildMul(e->b, outer.i, i64_of(e, nst_vector_padded(e->code->ntuples)), "");
   memcpy(next, outer.carried, sizeof next);
   if (e->code->ntuples <= NST_VECTOR_LANES) { /* one vector: no loop, so nothing is carried over it in registers */
     e->i = zero;
-    emit_filter(e, &next[0], &next[1], &next[2]);
+    emit_filter(e, next);
   } else {
-    loop inner = open_loop(e, 3);
+    loop inner = open_loop(e, CARRIED);
     memcpy(next, inner.carried, sizeof next);
     e->i = inner.i;
-    emit_filter(e, &next[0], &next[1], &next[2]);
-    close_loop(e, &inner, i64_of(e, e->code->ntuples), NST_VECTOR_LANES, outer.carried, next, 3);
+    emit_filter(e, next);
+    close_loop(e, &inner, i64_of(e, e->code->ntuples), NST_VECTOR_LANES, outer.carried, next, CARRIED);
   }
-  close_loop(e, &outer, LLVMGetParam(e->function, 1), 1, start, next, 3);
-  add_to(e, tally, 0, next[1]);
-  add_to(e, tally, 1, next[2]);
+  close_loop(e, &outer, LLVMGetParam(e->function, 1), 1, start, next, CARRIED);
+  for (int k = 0; k < 4; k++) add_to(e, tally, k, next[k + 1]);
   LLVMBuildRet(e->b, next[0]);
 }
 

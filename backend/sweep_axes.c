@@ -1,6 +1,8 @@
 /* See sweep_axes.h: first which parameters each dimension depends on, then the
  * partition, then the numbers. */
 #include "backend/sweep_axes.h"
+#include "base/vec.h"
+#include "ir/plan_group.h"
 
 enum { TUPLES = 1 << 22 };
 
@@ -14,31 +16,32 @@ typedef struct {
   uint64_t *part;   /* [npoints]: the parameters that share an axis with point k */
 } partition;
 
-static uint64_t mask(const nst_ir_sweep *s, const uint64_t *values, const nst_expr *e) {
+static uint64_t mask(const nst_sweep_axes *a, const nst_ir_sweep *s, const uint64_t *values, const nst_expr *e) {
   if (!e) return 0;
   if (e->kind == NST_X_VALUE) return values[e->index];
   if (e->kind == NST_X_PARAM) {
     for (int k = 0; k < s->npoints; k++)
       if (s->points[k].param == e->index) return (uint64_t)1 << k;
-    return 0;
+    return nst_space_follows(a->space, e->index);
   }
-  return mask(s, values, e->a) | mask(s, values, e->b) | mask(s, values, e->c);
+  return mask(a, s, values, e->a) | mask(a, s, values, e->b) | mask(a, s, values, e->c);
 }
 
-static uint64_t *value_masks(nst_arena *arena, const nst_ir_mapping *m, const nst_ir_sweep *s) {
+static uint64_t *value_masks(nst_arena *arena, const nst_sweep_axes *a, const nst_ir_sweep *s) {
+  const nst_ir_mapping *m = a->mapping;
   uint64_t *values = NST_NEW_ARRAY(arena, m->scope.nvalues, uint64_t);
-  for (int i = 0; i < m->scope.nvalues; i++) values[i] = mask(s, values, m->scope.values[i].value);
+  for (int i = 0; i < m->scope.nvalues; i++) values[i] = mask(a, s, values, m->scope.values[i].value);
   return values;
 }
 
 uint64_t nst_sweep_mask(const nst_sweep_axes *a, const nst_ir_sweep *s, const nst_expr *e) {
   nst_arena *work = nst_arena_new();
-  uint64_t m = mask(s, value_masks(work, a->mapping, s), e);
+  uint64_t m = mask(a, s, value_masks(work, a, s), e);
   nst_arena_free(work);
   return m;
 }
 
-static uint64_t mask_of(const partition *p, const nst_expr *e) { return mask(p->s, p->values, e); }
+static uint64_t mask_of(const partition *p, const nst_expr *e) { return mask(p->a, p->s, p->values, e); }
 
 /* All parameters of a mask share an axis. */
 static void join(partition *p, uint64_t params) {
@@ -67,65 +70,63 @@ static void mask_splits(partition *p) {
     }
 }
 
-static uint64_t mask_of_rank(const partition *p, const nst_ir_rank *rank) {
-  uint64_t joint = 0;
-  for (int t = 0; t < rank->nterms; t++) joint |= p->dims[rank->terms[t].dim];
-  return joint;
+/* ---- dimensions that are counted together: those of groups (ir/plan_group.c) ---- */
+
+static int root_of(const int *up, int d) {
+  while (up[d] != d) d = up[d];
+  return d;
 }
 
-static bool read_twice(const nst_ir_workload *w, const nst_ir_access *a) {
-  for (int s = 0; s < w->nstmts; s++)
-    for (int i = 0; i < w->stmts[s].nin; i++)
-      if (&w->stmts[s].in[i] != a && w->stmts[s].in[i].tensor == a->tensor) return true;
-  return false;
+static void join_dims_of_rank(int *up, const nst_ir_rank *rank, int *with) {
+  for (int t = 0; t < rank->nterms; t++) {
+    if (*with < 0) *with = rank->terms[t].dim;
+    up[root_of(up, rank->terms[t].dim)] = root_of(up, *with);
+  }
 }
 
-/* Of a tensor that a statement reads twice, all ranks of both accesses. */
-static uint64_t mask_of_reads(const partition *p, const nst_ir_stmt *stmt, int tensor) {
-  uint64_t joint = 0;
-  for (int i = 0; i < stmt->nin; i++)
-    for (int r = 0; stmt->in[i].tensor == tensor && r < stmt->in[i].nranks; r++) joint |= mask_of_rank(p, &stmt->in[i].ranks[r]);
-  return joint;
+static bool same_ranks(const nst_ir_rank *a, const nst_ir_rank *b) {
+  if (a->nterms != b->nterms || !nst_plan_same_expr(a->offset, b->offset)) return false;
+  for (int t = 0; t < a->nterms; t++)
+    if (a->terms[t].dim != b->terms[t].dim || !nst_plan_same_expr(a->terms[t].coef, b->terms[t].coef)) return false;
+  return true;
 }
 
-static bool has_dim(const nst_ir_rank *rank, const bool *dims) {
-  for (int t = 0; t < rank->nterms; t++)
-    if (dims[rank->terms[t].dim]) return true;
-  return false;
+/* Accesses to a tensor, all of them: ranks of which they differ are counted together, and with them ranks that share
+ * a dimension. */
+static void join_accesses(int *up, const nst_ir_access *const *all, int n) {
+  int joint = -1;
+  for (int r = 0; n > 1 && r < all[0]->nranks; r++) {
+    bool same = true;
+    for (int i = 1; i < n; i++) same = same && same_ranks(&all[i]->ranks[r], &all[0]->ranks[r]);
+    for (int i = 0; !same && i < n; i++) join_dims_of_rank(up, &all[i]->ranks[r], &joint);
+  }
 }
 
-/* The parameters of all dimensions that share ranks with those of a rank, transitively: through dimensions, too, that
- * no parameter touches. */
-static uint64_t mask_of_group(const partition *p, const nst_ir_access *a, int rank) {
-  nst_arena *work = nst_arena_new();
-  bool *dims = NST_NEW_ARRAY(work, p->m->workload.ndims, bool), *in = NST_NEW_ARRAY(work, a->nranks, bool);
-  uint64_t joint = 0;
-  in[rank] = true;
-  for (bool more = true; more;) {
-    more = false;
-    for (int r = 0; r < a->nranks; r++) {
-      if (!in[r] && !has_dim(&a->ranks[r], dims)) continue;
-      in[r] = true;
-      for (int t = 0; t < a->ranks[r].nterms; t++) {
-        more = more || !dims[a->ranks[r].terms[t].dim];
-        dims[a->ranks[r].terms[t].dim] = true;
+/* All parameters that split dimensions counted together share an axis. */
+static void join_groups(partition *p) {
+  const nst_ir_workload *w = &p->m->workload;
+  int *up = NST_NEW_ARRAY(p->arena, w->ndims, int);
+  for (int x = 0; x < w->ntensors; x++) {
+    for (int d = 0; d < w->ndims; d++) up[d] = d;
+    NST_VEC(const nst_ir_access *) all = {0};
+    for (int s = 0; s < w->nstmts; s++)
+      for (int i = -1; i < w->stmts[s].nin; i++) {
+        const nst_ir_access *a = i < 0 ? &w->stmts[s].out : &w->stmts[s].in[i];
+        if (a->tensor == x) *nst_vec_push(p->arena, &all) = a;
       }
-      joint |= mask_of_rank(p, &a->ranks[r]);
+    for (size_t i = 0; i < all.len; i++)
+      for (int r = 0; r < all.items[i]->nranks; r++) {
+        int first = -1;
+        join_dims_of_rank(up, &all.items[i]->ranks[r], &first);
+      }
+    join_accesses(up, all.items, (int)all.len);
+    for (int d = 0; d < w->ndims; d++) {
+      uint64_t joint = 0;
+      for (int o = 0; o < w->ndims; o++)
+        if (root_of(up, o) == root_of(up, d)) joint |= p->dims[o];
+      join(p, joint);
     }
   }
-  nst_arena_free(work);
-  return joint;
-}
-
-/* Dimensions of one rank belong together; of a tensor that is read twice, all of them. */
-static void join_ranks(partition *p) {
-  const nst_ir_workload *w = &p->m->workload;
-  for (int s = 0; s < w->nstmts; s++)
-    for (int i = -1; i < w->stmts[s].nin; i++) {
-      const nst_ir_access *a = i < 0 ? &w->stmts[s].out : &w->stmts[s].in[i];
-      if (i >= 0 && read_twice(w, a)) join(p, mask_of_reads(p, &w->stmts[s], a->tensor));
-      for (int r = 0; r < a->nranks; r++) join(p, mask_of_group(p, a, r));
-    }
 }
 
 static const char *unsuitable(const partition *p) {
@@ -169,14 +170,20 @@ static void evaluate_axis(partition *p, nst_sweep_axis *x, bool swept) {
   const nst_ir_mapping *part = nst_variant_splits(p->arena, &p->a->variants, x->dims);
   nst_nest_maker *maker = nst_nest_maker_new(part);
   nst_value *params = NST_NEW_ARRAY(p->arena, m->scope.nparams, nst_value);
+  bool *given = NST_NEW_ARRAY(p->arena, m->scope.nparams, bool), follow = false; /* some parameters follow swept ones */
   const nst_value *defaults = nst_space_defaults(p->a->space);
-  for (int i = 0; i < m->scope.nparams; i++) params[i] = defaults[i];
+  for (int i = 0; i < m->scope.nparams; i++) {
+    params[i] = defaults[i];
+    given[i] = !nst_space_follows(p->a->space, i);
+    follow = follow || !given[i];
+  }
   x->which = NST_NEW_ARRAY(p->arena, x->all.ntuples, size_t);
   x->tile = NST_NEW_ARRAY(p->arena, x->all.ntuples * (size_t)nnodes, int64_t);
   for (size_t t = 0; t < x->all.ntuples; t++) {
     for (int k = 0; swept && k < x->all.nparams; k++)
       params[p->s->points[x->all.which[k]].param] =
         (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(x->all.values[t * (size_t)x->all.nparams + (size_t)k])};
+    if (follow && !nst_nest_defaults(params, given, m, NULL)) continue;
     const nst_nest *nest = nst_nest_make(maker, params, NULL);
     if (!nest) continue;
     for (int i = 0; i < part->nnodes; i++)
@@ -240,14 +247,14 @@ bool nst_sweep_axes_init(nst_sweep_axes *a, nst_arena *arena, const nst_ir_mappi
     return false;
   }
   if ((*why = nst_variants_init(&a->variants, arena, m))) return false;
-  partition p = {.a = a, .arena = arena, .m = m, .s = s, .values = value_masks(arena, m, s),
+  partition p = {.a = a, .arena = arena, .m = m, .s = s, .values = value_masks(arena, a, s),
                  .dims = NST_NEW_ARRAY(arena, m->workload.ndims, uint64_t), .part = NST_NEW_ARRAY(arena, s->npoints, uint64_t)};
   if ((*why = unsuitable(&p))) return false;
   for (int k = 0; k < s->npoints; k++) p.part[k] = (uint64_t)1 << k;
   for (int k = 0; k < s->npoints; k++) join(&p, nst_space_needs(space, k) | (uint64_t)1 << k);
   mask_splits(&p);
   for (int d = 0; d < m->workload.ndims; d++) join(&p, p.dims[d]);
-  join_ranks(&p);
+  join_groups(&p);
   if (!make_axes(&p, why)) return false;
   bool *none = NST_NEW_ARRAY(arena, m->workload.ndims, bool);
   a->base_maker = nst_nest_maker_new(nst_variant_splits(arena, &a->variants, none));
@@ -260,4 +267,44 @@ void nst_sweep_axes_fini(nst_sweep_axes *a) { nst_nest_maker_free(a->base_maker)
 int64_t nst_sweep_input(const nst_sweep_axes *a, const nst_sweep_axis *x, size_t tuple, const nst_ir_mapping *variant, nst_input in) {
   if (in.kind == NST_IN_TILE) return x->tile[tuple * (size_t)a->mapping->nnodes + (size_t)variant->nodes[in.a]->origin];
   return nst_input_of(a->base, in);
+}
+
+/* ---- expressions ---- */
+
+struct nst_sweep_evaluator {
+  nst_arena *arena;
+  const nst_sweep_axes *a;
+  const nst_ir_sweep *s;
+  const nst_sweep_axis *x;
+  nst_value *params, *values;
+  bool *given;
+};
+
+nst_sweep_evaluator *nst_sweep_evaluator_new(const nst_sweep_axes *a, const nst_ir_sweep *s, int axis) {
+  nst_arena *arena = nst_arena_new();
+  const nst_ir_scope *scope = &a->mapping->scope;
+  nst_sweep_evaluator *v = NST_NEW(arena, nst_sweep_evaluator);
+  *v = (nst_sweep_evaluator){arena, a, s, &a->axes[axis], NST_NEW_ARRAY(arena, scope->nparams, nst_value),
+                             NST_NEW_ARRAY(arena, scope->nvalues, nst_value), NST_NEW_ARRAY(arena, scope->nparams, bool)};
+  for (int i = 0; i < scope->nparams; i++) {
+    v->params[i] = nst_space_defaults(a->space)[i];
+    v->given[i] = !nst_space_follows(a->space, i);
+  }
+  return v;
+}
+
+void nst_sweep_evaluator_free(nst_sweep_evaluator *v) { nst_arena_free(v->arena); }
+
+bool nst_sweep_evaluator_eval(nst_sweep_evaluator *v, size_t tuple, const nst_expr *e, nst_value *out) {
+  const nst_axis *all = &v->x->all;
+  const nst_ir_scope *scope = &v->a->mapping->scope;
+  const nst_eval_env env = {.params = v->params, .values = v->values};
+  nst_span where;
+  for (int k = 0; k < all->nparams; k++)
+    v->params[v->s->points[all->which[k]].param] =
+      (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(all->values[v->x->which[tuple] * (size_t)all->nparams + (size_t)k])};
+  if (!nst_nest_defaults(v->params, v->given, v->a->mapping, NULL)) return false;
+  for (int i = 0; i < scope->nvalues; i++)
+    if (nst_expr_eval(&v->values[i], scope->values[i].value, &env, &where) != NST_EVAL_OK) return false;
+  return nst_expr_eval(out, e, &env, &where) == NST_EVAL_OK;
 }

@@ -36,6 +36,12 @@ bool nst_sweep_axes_init(nst_sweep_axes *a, nst_arena *arena, const nst_ir_mappi
 void nst_sweep_axes_fini(nst_sweep_axes *a);
 /* The number that an input of a variant's plan has in a tuple of an axis. */
 int64_t nst_sweep_input(const nst_sweep_axes *a, const nst_sweep_axis *x, size_t tuple, const nst_ir_mapping *variant, nst_input in);
+/* Values of expressions without metrics that depend on the parameters of one axis alone. Borrows its arguments. */
+typedef struct nst_sweep_evaluator nst_sweep_evaluator;
+nst_sweep_evaluator *nst_sweep_evaluator_new(const nst_sweep_axes *a, const nst_ir_sweep *s, int axis);
+void nst_sweep_evaluator_free(nst_sweep_evaluator *v);
+/* false: no value there. */
+bool nst_sweep_evaluator_eval(nst_sweep_evaluator *v, size_t tuple, const nst_expr *e, nst_value *out);
 /* Bit k: the expression depends on swept parameter k. */
 uint64_t nst_sweep_mask(const nst_sweep_axes *a, const nst_ir_sweep *s, const nst_expr *e);
 #endif

@@ -38,7 +38,7 @@ static double coefficient(const nst_sweep_layout *l, const void *coefficients, s
   return l->floating ? ((const double *)coefficients)[at] : (double)((const int64_t *)coefficients)[at];
 }
 
-/* The least value that the form can still take; -1: its coefficients are not all positive. */
+/* The least value that the form can still take; -1: its coefficients and columns are not all positive. */
 static double least_value(const nst_sweep_layout *l, const nst_sweep_nest *nest, int form, int level, const void *coefficients,
                           uint64_t stride) {
   double sum = 0;
@@ -47,7 +47,7 @@ static double least_value(const nst_sweep_layout *l, const nst_sweep_nest *nest,
       const nst_sweep_entry *e = &nest->levels[level].entries[i];
       if (e->form != form) continue;
       double c = coefficient(l, coefficients, (size_t)i * stride);
-      if (c < 0) return -1;
+      if (c < 0 || (c > 0 && e->least < 0)) return -1;
       sum += c * e->least;
     }
     return sum;
@@ -55,8 +55,9 @@ static double least_value(const nst_sweep_layout *l, const nst_sweep_nest *nest,
   int axis = l->dims[level].axis;
   for (int s = l->first_slot[form]; s < l->first_slot[form + 1]; s++) {
     double c = coefficient(l, coefficients, (size_t)s * stride);
-    if (c < 0) return -1;
-    sum += c * (axis < 0 || !nest->slot_column[s] ? 1 : (double)l->tables->columns[axis][nest->slot_column[s]].least);
+    double least = axis < 0 || !nest->slot_column[s] ? 1 : (double)l->tables->columns[axis][nest->slot_column[s]].least;
+    if (c < 0 || (c > 0 && least < 0)) return -1;
+    sum += c * least;
   }
   return sum;
 }

@@ -1,3 +1,13 @@
+/* The kernel engine's parts, for its files: sweep_kernel.c prepares and compiles,
+ * sweep_numbers.c chooses numbers that are exact, sweep_kernel_run.c runs units,
+ * sweep_bounds.c prunes. */
+#ifndef NST_BACKEND_SWEEP_KERNEL_H
+#define NST_BACKEND_SWEEP_KERNEL_H
+#include "backend/sweep_layout.h"
+#include "base/vec.h"
+
+/* ---- pruning (sweep_bounds.c) ---- */
+
 /* Proven pruning for the kernel engine: what the coefficients of a level say
  * about every point further in.
  *
@@ -5,16 +15,59 @@
  * memory that tiles take) is a lower bound as soon as the outer tuples are
  * known: each column is at least its least value. Where the bound is broken, no
  * point further in is valid, whatever it costs. */
-#ifndef NST_BACKEND_SWEEP_KERNEL_H
-#define NST_BACKEND_SWEEP_KERNEL_H
-#include "backend/sweep_layout.h"
-
 typedef struct nst_sweep_bounds nst_sweep_bounds;
 /* NULL: no condition of that kind. */
 nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_program *p, const int64_t *divisors);
 /* coefficients: those of the level's entries (last level: of the slots) at [k * stride]. Can no point further in be valid? */
 bool nst_sweep_bounds_prune(const nst_sweep_bounds *b, const nst_sweep_layout *l, const nst_sweep_nest *nest, int level,
                             const void *coefficients, uint64_t stride);
+
+/* ---- the engine ---- */
+
+enum { NST_KERNEL_PROGRAM = 250 /* ops, forms and slots at most */, NST_KERNEL_BATCH = 1 << 10 /* points in a call of the filter */ };
+
+typedef struct {
+  int *polys;       /* [nforms] numbers of known polynomials; NULL: no mapping (without a keep? a tensor is kept nowhere) */
+  bool duplicate;
+  uint64_t next;    /* the next variant with the same polynomials; 0: none */
+} nst_kernel_variant;
+
+typedef struct {
+  nst_sweep_engine engine;
+  nst_arena *arena;
+  const nst_ir_sweep *sweep;
+  const nst_space *space;
+  nst_sweep_options options;
+  nst_sweep_shape shape;
+  nst_sweep_axes axes;
+  nst_sweep_tables tables;
+  nst_sweep_program program;
+  NST_VEC(nst_sweep_known_poly) polys;
+  nst_kernel_variant *variants;
+  nst_sweep_layout layout;
+  int64_t *divisors;           /* of the forms */
+  bool all;                    /* every valid point is a candidate */
+  int octave;                  /* of the largest value of the first pareto metric */
+  bool small_sum;              /* of all metrics of a point: below 2^52 */
+  uint64_t chunks, chunk;      /* units per variant; tuples of the outermost axis in each */
+  uint64_t feasible;           /* points per variant */
+  nst_jit_unit *unit;
+  nst_vector_function *accumulate, *filter;
+  nst_sweep_bounds *bounds;
+  double compile_seconds;
+} nst_kernel_engine;
+
+/* Doubles where every number stays below 2^52, and then with as few columns in the innermost loop as there can be. NULL,
+ * or why not. */
+const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating);
+/* How many tuples of the last level but one go to the filter at once. */
+uint64_t nst_kernel_batch_rows(const nst_sweep_layout *l);
+nst_sweep_worker *nst_kernel_worker_new(const nst_sweep_engine *e);
+void nst_kernel_worker_free(nst_sweep_worker *w);
+bool nst_kernel_worker_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop, nst_sweep_each *each,
+                           void *context, const char **error);
+
+/* ---- for programs that compare an engine with something else ---- */
 
 /* What a kernel engine works on, for programs that compare it with something else. */
 typedef struct {

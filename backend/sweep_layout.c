@@ -117,10 +117,11 @@ static int entry_of(nst_sweep_nest *n, const nst_sweep_layout *l, int d, int for
   nst_sweep_level *level = &n->levels[d];
   for (int i = level->n - 1; i >= 0 && level->entries[i].form == form; i--)
     if (level->entries[i].column == column && level->entries[i].to == to) return i;
+  double here = least_of(l, d, column);
   double further = d + 1 < l->ndims - 1 ? n->levels[d + 1].entries[to].least
                    : d + 1 == l->ndims - 1 ? least_of(l, d + 1, n->slot_column[to])
                                            : 1;
-  return add_entry(level, (nst_sweep_entry){form, column, to, least_of(l, d, column) * further});
+  return add_entry(level, (nst_sweep_entry){form, column, to, here < 0 || further < 0 ? -1 : here * further});
 }
 
 static int slot_of(nst_sweep_nest *n, const nst_sweep_layout *l, int form, int column, int *used) {

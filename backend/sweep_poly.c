@@ -16,6 +16,7 @@ static uint64_t hash_bytes(const void *bytes, size_t len) { /* FNV-1a */
 
 static const nst_sweep_axis *axis_of(const nst_sweep_tables *t, int axis) { return &t->axes->axes[axis]; }
 
+/* The number of a column with these values (copied if new). */
 int nst_sweep_column_of(nst_sweep_tables *t, int axis, const int64_t *values) {
   size_t n = axis_of(t, axis)->ntuples;
   uint64_t hash = hash_bytes(values, n * sizeof *values);
@@ -27,7 +28,7 @@ int nst_sweep_column_of(nst_sweep_tables *t, int axis, const int64_t *values) {
     t->columns[axis] = more;
     t->cap[axis] = 2 * t->cap[axis] + 8;
   }
-  nst_sweep_column c = {NST_NEW_ARRAY(t->arena, n, int64_t), n ? values[0] : 0, n ? values[0] : 0, hash};
+  nst_sweep_column c = {NST_NEW_ARRAY(t->arena, n, int64_t), n ? values[0] : 1, n ? values[0] : 1, hash}; /* n may be 0: nothing fits */
   memcpy(c.values, values, n * sizeof *values);
   for (size_t i = 0; i < n; i++) {
     if (values[i] < c.least) c.least = values[i];
@@ -100,11 +101,14 @@ static known *find_known(nst_sweep_tables *t, const char *key, size_t len) {
   return &t->known[at];
 }
 
+/* -1: of more than one; the partition into axes keeps groups whole, so that would be its mistake. */
 static int axis_of_group(const nst_sweep_tables *t, const nst_plan_group *pg) {
   int axis = t->naxes;
   for (int i = 0; i < pg->group->ndims; i++) {
     int a = t->axes->axis_of_dim[pg->inputs[pg->group->extents[i]].a];
-    if (a != t->naxes) axis = a;
+    if (a == t->naxes || a == axis) continue;
+    if (axis != t->naxes) return -1;
+    axis = a;
   }
   return axis;
 }
@@ -158,7 +162,8 @@ bool nst_sweep_factors(nst_sweep_tables *t, const nst_ir_mapping *variant, const
       else all = false;
     }
     if (all) continue;
-    good = tabulate(t, variant, pg, axis_of_group(t, pg), factors + pg->first);
+    const int axis = axis_of_group(t, pg);
+    good = axis >= 0 && tabulate(t, variant, pg, axis, factors + pg->first);
     for (int c = 0; c < pg->ncolumns && good; c++) {
       nst_column col = pg->group->columns[c];
       key.len = base;
@@ -179,17 +184,29 @@ bool nst_sweep_factors(nst_sweep_tables *t, const nst_ir_mapping *variant, const
 
 /* ---- polynomials ---- */
 
+/* -1: past 63 bits. Products of factors of one product of a plan never are: they do not pass the operations. */
 static int multiply_columns(nst_sweep_tables *t, int axis, int a, int b) {
   if (!a) return b;
   if (!b) return a;
   size_t n = axis_of(t, axis)->ntuples;
   int64_t *product = malloc((n + 1) * sizeof *product);
   if (!product) nst_out_of_memory();
-  /* A product of factors of one product of a plan never passes the operations: it fits. */
-  for (size_t i = 0; i < n; i++) product[i] = t->columns[axis][a].values[i] * t->columns[axis][b].values[i];
-  int c = nst_sweep_column_of(t, axis, product);
+  bool over = false;
+  for (size_t i = 0; i < n; i++) over |= __builtin_mul_overflow(t->columns[axis][a].values[i], t->columns[axis][b].values[i], &product[i]);
+  int c = over ? -1 : nst_sweep_column_of(t, axis, product);
   free(product);
   return c;
+}
+
+/* A product of columns may be constant after all. */
+static bool fold_constants(const nst_sweep_tables *t, int *columns, nst_rat *coef) {
+  for (int a = 0; a < t->naxes; a++) {
+    const nst_sweep_column *c = &t->columns[a][columns[a]];
+    if (!columns[a] || c->least != c->most) continue;
+    if (!nst_rat_mul(coef, *coef, nst_rat_int(c->least))) return false;
+    columns[a] = 0;
+  }
+  return true;
 }
 
 static bool add_term(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat coef, const int *columns) {
@@ -218,41 +235,47 @@ bool nst_sweep_poly_add(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat weigh
     for (int k = 0; k < p->ncolumns; k++) {
       nst_sweep_factor x = factors[p->columns[k]];
       if (x.axis < 0 ? !nst_rat_mul(&coef, coef, nst_rat_int(x.value)) : false) return false;
-      if (x.axis >= 0) columns[x.axis] = multiply_columns(t, x.axis, columns[x.axis], x.column);
+      if (x.axis >= 0 && (columns[x.axis] = multiply_columns(t, x.axis, columns[x.axis], x.column)) < 0) return false;
     }
-    for (int a = 0; a < t->naxes; a++) { /* a product of columns may be constant after all */
-      const nst_sweep_column *c = &t->columns[a][columns[a]];
-      if (!columns[a] || c->least != c->most) continue;
-      if (!nst_rat_mul(&coef, coef, nst_rat_int(c->least))) return false;
-      columns[a] = 0;
-    }
+    if (!fold_constants(t, columns, &coef)) return false;
     if (coef.num && !add_term(t, poly, coef, columns)) return false;
   }
   return true;
 }
 
-bool nst_sweep_poly_add_param(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat weight, int point) {
+bool nst_sweep_poly_add_column(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat weight, int axis, const int64_t *values) {
   int columns[65] = {0};
+  columns[axis] = nst_sweep_column_of(t, axis, values);
+  return fold_constants(t, columns, &weight) && add_term(t, poly, weight, columns);
+}
+
+bool nst_sweep_poly_add_param(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat weight, int point) {
   for (int a = 0; a < t->naxes; a++) {
     const nst_sweep_axis *x = axis_of(t, a);
     for (int k = 0; k < x->all.nparams; k++) {
       if (x->all.which[k] != point) continue;
       int64_t *values = malloc((x->ntuples + 1) * sizeof *values);
       if (!values) nst_out_of_memory();
-      bool constant = true;
-      for (size_t i = 0; i < x->ntuples; i++) {
-        values[i] = x->all.values[x->which[i] * (size_t)x->all.nparams + (size_t)k];
-        constant = constant && values[i] == values[0];
-      }
-      if (constant) {
-        if (!nst_rat_mul(&weight, weight, nst_rat_int(values[0]))) return false;
-      } else {
-        columns[a] = nst_sweep_column_of(t, a, values);
-      }
+      for (size_t i = 0; i < x->ntuples; i++) values[i] = x->all.values[x->which[i] * (size_t)x->all.nparams + (size_t)k];
+      const bool good = nst_sweep_poly_add_column(t, poly, weight, a, values);
       free(values);
+      return good;
     }
   }
-  return add_term(t, poly, weight, columns);
+  return false;
+}
+
+bool nst_sweep_poly_multiply(nst_sweep_tables *t, nst_sweep_poly *poly, const int *columns) {
+  nst_sweep_poly product = {0};
+  int all[65];
+  for (int i = 0; i < poly->nterms; i++) {
+    nst_rat coef = poly->terms[i].coef;
+    for (int a = 0; a < t->naxes; a++)
+      if ((all[a] = multiply_columns(t, a, poly->terms[i].columns[a], columns[a])) < 0) return false;
+    if (!fold_constants(t, all, &coef) || !add_term(t, &product, coef, all)) return false;
+  }
+  *poly = product;
+  return true;
 }
 
 static int compare_columns(const int *a, const int *b, int n) {

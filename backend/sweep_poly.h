@@ -36,6 +36,10 @@ typedef struct { nst_sweep_term *terms; int nterms, cap; } nst_sweep_poly;
 bool nst_sweep_poly_add(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat weight, const nst_formula *f, const nst_sweep_factor *factors);
 /* poly += weight * (value of swept parameter number point). */
 bool nst_sweep_poly_add_param(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat weight, int point);
+/* poly += weight * values, one for each feasible tuple of the axis. */
+bool nst_sweep_poly_add_column(nst_sweep_tables *t, nst_sweep_poly *poly, nst_rat weight, int axis, const int64_t *values);
+/* poly *= the product of one column of each axis. false: past 63 bits. */
+bool nst_sweep_poly_multiply(nst_sweep_tables *t, nst_sweep_poly *poly, const int *columns);
 /* Drops zero terms and sorts: equal polynomials become equal arrays. */
 void nst_sweep_poly_finish(const nst_sweep_tables *t, nst_sweep_poly *poly);
 #endif

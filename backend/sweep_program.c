@@ -1,516 +1,261 @@
-/* See sweep_program.h. Expressions of the sweep become pairs (op, denominator);
- * linear metrics become forms at once, so that energy, traffic and each part of
- * the cycles is one sum of products however many counters it adds up. */
-#include "backend/sweep_program.h"
-#include "base/vec.h"
-#include <string.h>
+/* See sweep_program.h. Expressions become terms (sweep_builder.h). What depends on
+ * the parameters of one axis alone and is more than arithmetic becomes a table
+ * over that axis, evaluated as the language has it.
+ *
+ * The language evaluates lazily: the right side of and/or, one side of an if,
+ * metrics of valid points only. `guard` follows it, so that a division by zero
+ * counts where the language would meet one and nowhere else. */
+#include "backend/sweep_builder.h"
 
-typedef struct { int op; int64_t den; bool truth; } typed; /* op -1: failed */
-typedef NST_VEC(nst_atom) atoms;
+static nst_term expression(nst_builder *b, const nst_expr *e);
 
-typedef struct {
-  nst_sweep_program *p;
-  nst_arena *arena;
-  const nst_sweep_axes *axes;
-  const nst_ir_sweep *sweep;
-  const int64_t *instances;
-  const char *why;
-  NST_VEC(nst_sweep_form) forms;
-  NST_VEC(nst_vop) ops;
-  const nst_value *values; /* of the mapping's scope, where constant */
-} builder;
-
-static const typed failed = {-1, 1, false};
-static typed fail(builder *b, const char *why) {
-  if (!b->why) b->why = why;
-  return failed;
+static nst_term binary(nst_builder *b, nst_vop_kind kind, const nst_expr *x, const nst_expr *y) {
+  const nst_term u = expression(b, x), v = expression(b, y);
+  return nst_term_combine(b, kind, u, v);
 }
 
-static int add_op(builder *b, nst_vop_kind kind, int x, int y, int64_t imm) {
-  for (size_t i = 0; i < b->ops.len; i++) {
-    const nst_vop *o = &b->ops.items[i];
-    if (o->kind == kind && o->a == x && o->b == y && o->imm == imm) return (int)i;
+/* e where `when` holds (of what is evaluated now). */
+static nst_term guarded(nst_builder *b, const nst_expr *e, nst_term when) {
+  const int outer = b->guard;
+  if (when.op < 0) return nst_term_failed;
+  b->guard = nst_term_op(b, NST_VOP_AND, outer, when.op, 0);
+  const nst_term x = expression(b, e);
+  b->guard = outer;
+  return x;
+}
+
+/* ---- what needs no metrics ---- */
+
+static bool has_metric(const nst_expr *e) {
+  return e && (e->kind == NST_X_METRIC || has_metric(e->a) || has_metric(e->b) || has_metric(e->c));
+}
+
+static nst_term of_value(nst_builder *b, const nst_value *v) {
+  if (v->kind == NST_VALUE_RAT) return nst_term_constant(b, v->rat);
+  if (v->kind == NST_VALUE_REAL) return nst_term_fail(b, "a number that is not exact");
+  const nst_term t = nst_term_true(b);
+  return v->truth ? t : nst_term_logic(b, NST_VOP_NOT, t, t);
+}
+
+/* The axis of all parameters of a mask, or -1. */
+static int axis_of_mask(const nst_builder *b, uint64_t mask) {
+  for (int a = 0; a + 1 < b->axes->naxes; a++) {
+    const nst_axis *x = &b->axes->axes[a].all;
+    uint64_t all = 0;
+    for (int k = 0; k < x->nparams; k++) all |= (uint64_t)1 << x->which[k];
+    if (mask && !(mask & ~all)) return a;
   }
-  *nst_vec_push(b->arena, &b->ops) = (nst_vop){kind, x, y, imm};
-  return (int)b->ops.len - 1;
+  return -1;
 }
 
-/* ---- forms ---- */
-
-static int compare_atoms(const nst_atom *a, const nst_atom *b) {
-  int x[4] = {(int)a->kind, a->stmt, a->level, a->tensor}, y[4] = {(int)b->kind, b->stmt, b->level, b->tensor};
-  for (int i = 0; i < 4; i++)
-    if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
-  return 0;
-}
-
-static bool same_atoms(const nst_sweep_form *a, const nst_sweep_form *b) {
-  if (a->natoms != b->natoms) return false;
-  for (int i = 0; i < a->natoms; i++) {
-    const nst_atom *x = &a->atoms[i], *y = &b->atoms[i];
-    if (compare_atoms(x, y) || nst_rat_cmp(x->weight, y->weight)) return false;
-  }
-  return true;
-}
-
-static int64_t gcd64(int64_t a, int64_t b) {
-  while (b) {
-    int64_t t = a % b;
-    a = b;
-    b = t;
-  }
-  return a < 0 ? -a : a;
-}
-
-/* a/gcd * b; 0: past 62 bits */
-static int64_t lcm64(int64_t a, int64_t b) {
-  int64_t r;
-  if (__builtin_mul_overflow(a / gcd64(a, b), b, &r) || r > INT64_MAX / 2) return 0;
-  return r;
-}
-
-/* A linear metric: the form of its weights over their greatest common divisor, so that the same traffic in bytes, in
- * cycles and in picojoules is one form; then scaled. */
-static typed make_form(builder *b, const atoms *as) {
-  int64_t num = 0, den = 1;
-  for (size_t i = 0; i < as->len; i++) {
-    nst_rat w = as->items[i].weight;
-    if (w.num > INT64_MAX / 2 || w.num < -(INT64_MAX / 2) || w.den > INT64_MAX / 2 || !(den = lcm64(den, (int64_t)w.den)))
-      return fail(b, "rates or energies without a common denominator");
-    num = gcd64(num, (int64_t)w.num);
-  }
-  if (!num) num = 1;
-  for (size_t i = 0; i < as->len; i++) { /* gcd of n/d: gcd of the n over lcm of the d */
-    nst_rat by;
-    if (!nst_rat_make(&by, den, num) || !nst_rat_mul(&as->items[i].weight, as->items[i].weight, by)) return fail(b, "a weight past 128 bits");
-  }
-  nst_sweep_form f = {as->items, (int)as->len};
-  size_t i = 0;
-  while (i < b->forms.len && !same_atoms(&b->forms.items[i], &f)) i++;
-  if (i == b->forms.len) *nst_vec_push(b->arena, &b->forms) = f;
-  int op = add_op(b, NST_VOP_FORM, -1, -1, (int64_t)i);
-  int64_t g = gcd64(num, den);
-  if (num != g) op = add_op(b, NST_VOP_SCALE, op, -1, num / g);
-  return (typed){op, den / g, false};
-}
-
-/* Atoms are kept sorted, so that forms of the same atoms are the same. */
-static void add_atom(builder *b, atoms *as, nst_atom_kind kind, int stmt, int level, int tensor, nst_rat weight) {
-  if (!weight.num) return;
-  if (b->axes->mapping->workload.nstmts == 1) stmt = 0;
-  nst_atom atom = {kind, stmt, level, tensor, weight};
-  (void)nst_vec_push(b->arena, as);
-  size_t i = as->len - 1;
-  for (; i > 0 && compare_atoms(&as->items[i - 1], &atom) > 0; i--) as->items[i] = as->items[i - 1];
-  as->items[i] = atom;
-}
-
-static nst_rat scaled_bits(builder *b, int tensor, nst_rat by) { /* bits/8 * by */
-  nst_rat r;
-  if (nst_rat_make(&r, b->axes->base->bits[tensor], 8) && nst_rat_mul(&r, r, by)) return r;
-  fail(b, "a weight past 128 bits");
-  return nst_rat_int(0);
-}
-
-static int ntensors(const builder *b) { return b->axes->mapping->workload.ntensors; }
-static int nstmts(const builder *b) { return b->axes->mapping->workload.nstmts; }
-static int nlevels(const builder *b) { return b->axes->mapping->hardware.nlevels; }
-
-/* Bytes read from (reads + drains) or written to (fills + updates) a level, times a weight. */
-static void add_volume(builder *b, atoms *as, int stmt, int level, bool written, nst_rat weight) {
-  bool inner = level != b->axes->mapping->outermost; /* nothing moves above the outermost memory */
-  for (int t = 0; t < ntensors(b); t++) {
-    nst_rat w = scaled_bits(b, t, weight);
-    if (inner || !written) add_atom(b, as, written ? NST_ATOM_FILLS : NST_ATOM_READS, stmt, level, t, w);
-    if (inner || written) add_atom(b, as, written ? NST_ATOM_UPDATES : NST_ATOM_DRAINS, stmt, level, t, w);
-  }
-}
-
-/* ---- arithmetic ---- */
-
-static bool over(typed *x, int64_t den, builder *b) { /* x over another denominator */
-  if (x->den != den) x->op = add_op(b, NST_VOP_SCALE, x->op, -1, den / x->den);
-  x->den = den;
-  return true;
-}
-
-static typed combine(builder *b, nst_vop_kind kind, typed x, typed y) {
-  if (x.op < 0 || y.op < 0) return failed;
-  if (x.truth || y.truth) return fail(b, "a condition where a number is expected");
-  if (kind == NST_VOP_MUL) {
-    int64_t den;
-    if (__builtin_mul_overflow(x.den, y.den, &den)) return fail(b, "a product past 63 bits");
-    return (typed){add_op(b, kind, x.op, y.op, 0), den, false};
-  }
-  int64_t den = lcm64(x.den, y.den);
-  if (!den) return fail(b, "numbers without a common denominator");
-  over(&x, den, b);
-  over(&y, den, b);
-  bool truth = kind >= NST_VOP_LT;
-  return (typed){add_op(b, kind, x.op, y.op, 0), truth ? 1 : den, truth};
-}
-
-static typed constant(builder *b, nst_rat r) {
-  int64_t num = (int64_t)r.num;
-  if (r.num != num || r.den > INT64_MAX / 2) return fail(b, "a constant past 63 bits");
-  return (typed){add_op(b, NST_VOP_CONST, -1, -1, num), (int64_t)r.den, false};
-}
-
-static typed logic(builder *b, nst_vop_kind kind, typed x, typed y) {
-  if (x.op < 0 || (kind != NST_VOP_NOT && y.op < 0)) return failed;
-  return (typed){add_op(b, kind, x.op, kind == NST_VOP_NOT ? -1 : y.op, 0), 1, true};
-}
-
-/* ---- metrics ---- */
-
-static typed memory_cycles(builder *b, int stmt, int level) {
-  const nst_nest_level *l = &b->axes->base->levels[level];
-  int64_t n = b->instances[stmt * nlevels(b) + level];
-  typed worst = constant(b, nst_rat_int(0));
-  if (!l->has_bandwidth && !l->has_read_bandwidth && !l->has_write_bandwidth) return worst;
-  if (n < 0) return fail(b, "the number of instances of a level with a bandwidth differs from point to point");
-  nst_rat per = nst_rat_int(n ? n : 1);
-  for (int k = 0; k < 3; k++) {
-    bool given = k == 0 ? l->has_bandwidth : k == 1 ? l->has_read_bandwidth : l->has_write_bandwidth;
-    nst_rat rate = k == 0 ? l->bandwidth : k == 1 ? l->read_bandwidth : l->write_bandwidth, weight;
-    if (!given) continue;
-    if (!nst_rat_mul(&weight, rate, per) || !nst_rat_div(&weight, nst_rat_int(1), weight)) return fail(b, "a rate past 128 bits");
-    atoms as = {0};
-    if (k != 2) add_volume(b, &as, stmt, level, false, weight);
-    if (k != 1) add_volume(b, &as, stmt, level, true, weight);
-    worst = as.len ? combine(b, NST_VOP_MAX, worst, make_form(b, &as)) : worst;
-  }
-  return worst;
-}
-
-static int unit_of(const builder *b, int stmt) {
-  const nst_ir_mapping *m = b->axes->mapping;
-  return m->nodes[m->paths[stmt].nodes[m->paths[stmt].nnodes - 1]]->level;
-}
-
-static typed compute_cycles(builder *b, int stmt) {
-  atoms as = {0};
-  nst_rat weight;
-  if (!nst_rat_div(&weight, nst_rat_int(1), b->axes->base->levels[unit_of(b, stmt)].rate)) return fail(b, "a rate past 128 bits");
-  add_atom(b, &as, NST_ATOM_STEPS, stmt, 0, 0, weight);
-  return make_form(b, &as);
-}
-
-static typed all_cycles(builder *b) {
-  typed total = constant(b, nst_rat_int(0));
-  for (int s = 0; s < nstmts(b); s++) {
-    typed slowest = compute_cycles(b, s), alone = constant(b, nst_rat_int(0));
-    for (int l = 0; l < nlevels(b); l++) {
-      const nst_ir_level *level = &b->axes->mapping->hardware.levels[l];
-      if (level->kind != NST_LEVEL_MEMORY) continue;
-      typed c = memory_cycles(b, s, l);
-      if (level->overlap) slowest = combine(b, NST_VOP_MAX, slowest, c);
-      else alone = combine(b, NST_VOP_ADD, alone, c);
+/* A table of e over an axis. */
+static nst_term tabulate(nst_builder *b, const nst_expr *e, int axis) {
+  const nst_sweep_axis *x = &b->axes->axes[axis];
+  int64_t *values = NST_NEW_ARRAY(b->arena, x->ntuples, int64_t), den = 1;
+  nst_sweep_evaluator *v = nst_sweep_evaluator_new(b->axes, b->sweep, axis);
+  bool good = true, truth = false;
+  for (int pass = 0; pass < 2 && good; pass++) /* first the common denominator */
+    for (size_t t = 0; t < x->ntuples && good; t++) {
+      nst_value value;
+      nst_rat r = nst_rat_int(0);
+      good = nst_sweep_evaluator_eval(v, t, e, &value) && value.kind != NST_VALUE_REAL;
+      truth = good && value.kind == NST_VALUE_BOOL;
+      if (good) r = truth ? nst_rat_int(value.truth) : value.rat;
+      if (good && !pass) good = r.den < 1 << 20 && !__builtin_mul_overflow(den, (int64_t)(den % (int64_t)r.den ? r.den : 1), &den) && den < 1 << 30;
+      if (good && pass) good = nst_rat_mul(&r, r, nst_rat_int(den)) && nst_rat_to_i64(&values[t], r);
     }
-    total = combine(b, NST_VOP_ADD, total, combine(b, NST_VOP_ADD, slowest, alone));
-  }
-  if (total.op < 0) return failed;
-  return (typed){total.den == 1 ? total.op : add_op(b, NST_VOP_CEILDIV, total.op, -1, total.den), 1, false};
+  nst_sweep_evaluator_free(v);
+  if (!good) return nst_term_fail(b, "an expression of parameters that is no exact number everywhere");
+  *nst_vec_push(b->arena, &b->tabulated) = (nst_sweep_tabulated){axis, values};
+  nst_atoms as = {0};
+  nst_rat weight = nst_rat_int(1);
+  if (!nst_rat_make(&weight, 1, den)) return nst_term_fail(b, "a weight past 128 bits");
+  nst_term_add_atom(b, &as, NST_ATOM_TABULATED, -1, 0, (int)b->tabulated.len - 1, weight);
+  const nst_term form = nst_term_form(b, &as, -1);
+  return truth ? nst_term_combine(b, NST_VOP_EQ, form, nst_term_constant(b, nst_rat_int(1))) : form;
 }
 
-static typed level_cycles(builder *b, int level) {
-  typed total = constant(b, nst_rat_int(0));
-  bool unit = b->axes->mapping->hardware.levels[level].kind == NST_LEVEL_COMPUTE;
-  for (int s = 0; s < nstmts(b); s++)
-    if (!unit || unit_of(b, s) == level)
-      total = combine(b, NST_VOP_ADD, total, unit ? compute_cycles(b, s) : memory_cycles(b, s, level));
-  return total;
+/* An expression without metrics that is more than what terms can do. */
+static nst_term of_parameters(nst_builder *b, const nst_expr *e) {
+  const int axis = axis_of_mask(b, nst_sweep_mask(b->axes, b->sweep, e));
+  if (axis < 0) return nst_term_fail(b, "an expression of parameters of several tile chains");
+  return tabulate(b, e, axis);
 }
 
-/* Energy of one level, or of all (-1): one form, and leakage by the cycles. */
-static typed energy(builder *b, int only) {
-  atoms as = {0};
-  nst_rat leak = nst_rat_int(0);
-  typed total = constant(b, nst_rat_int(0));
-  for (int l = 0; l < nlevels(b); l++) {
-    const nst_nest_level *x = &b->axes->base->levels[l];
-    const nst_ir_level *level = &b->axes->mapping->hardware.levels[l];
-    if ((only >= 0 && l != only) || level->kind == NST_LEVEL_ARRAY) continue;
-    if (level->kind == NST_LEVEL_MEMORY && x->has_bandwidth && !nst_rat_cmp(x->read_energy, x->write_energy)) {
-      atoms own = {0}; /* all that moves: the form that the cycles need too */
-      for (int s = 0; s < nstmts(b); s++) {
-        own.len = 0;
-        own.items = NULL;
-        own.cap = 0;
-        add_volume(b, &own, s, l, false, x->read_energy);
-        add_volume(b, &own, s, l, true, x->read_energy);
-        if (own.len) total = combine(b, NST_VOP_ADD, total, make_form(b, &own));
-      }
-    } else if (level->kind == NST_LEVEL_MEMORY) {
-      add_volume(b, &as, -1, l, false, x->read_energy);
-      add_volume(b, &as, -1, l, true, x->write_energy);
+static nst_term parameter(nst_builder *b, int param) {
+  for (int k = 0; k < b->sweep->npoints; k++)
+    if (b->sweep->points[k].param == param) {
+      nst_atoms as = {0};
+      nst_term_add_atom(b, &as, NST_ATOM_PARAM, -1, 0, k, nst_rat_int(1));
+      return nst_term_form(b, &as, -1);
     }
-    for (int s = 0; level->kind == NST_LEVEL_COMPUTE && s < nstmts(b); s++) {
-      if (unit_of(b, s) != l) continue;
-      int64_t ops = 1; /* points of the statement: they fit, the nest has checked */
-      const nst_ir_stmt *st = &b->axes->mapping->workload.stmts[s];
-      for (int d = 0; d < st->ndims; d++) ops *= b->axes->base->extent[st->dims[d]];
-      nst_rat w;
-      if (!nst_rat_mul(&w, x->energy, nst_rat_int(ops))) return fail(b, "an energy past 128 bits");
-      add_atom(b, &as, NST_ATOM_ONE, -1, 0, 0, w);
-    }
-    if (!x->has_leakage || !x->leakage.num) continue;
-    nst_rat w; /* W * instances / Hz * 10^12 pJ/J */
-    if (!b->axes->base->has_clock) return fail(b, "leakage without a clock");
-    if (!nst_rat_mul(&w, x->leakage, nst_rat_int(x->hw_instances)) || !nst_rat_mul(&w, w, nst_rat_int(1000000000000)) ||
-        !nst_rat_div(&w, w, b->axes->base->clock) || !nst_rat_add(&leak, leak, w))
-      return fail(b, "a leakage past 128 bits");
-  }
-  if (as.len) total = combine(b, NST_VOP_ADD, total, make_form(b, &as));
-  if (leak.num) total = combine(b, NST_VOP_ADD, total, combine(b, NST_VOP_MUL, constant(b, leak), all_cycles(b)));
-  return total;
+  if (nst_space_follows(b->axes->space, param)) return expression(b, b->axes->mapping->scope.params[param].value);
+  return of_value(b, &nst_space_defaults(b->axes->space)[param]);
 }
 
-/* Counters and traffic; off-chip traffic is all that moves at the outermost memory. */
-static typed counters(builder *b, const nst_expr *e) {
-  static const nst_atom_kind kinds[] = {NST_ATOM_READS, NST_ATOM_FILLS, NST_ATOM_UPDATES, NST_ATOM_DRAINS};
-  atoms as = {0};
-  for (int t = 0; t < ntensors(b); t++) {
-    if (e->tensor >= 0 && t != e->tensor) continue;
-    if (e->metric == NST_METRIC_TRAFFIC || e->metric == NST_METRIC_OFFCHIP) {
-      int level = e->metric == NST_METRIC_OFFCHIP ? b->axes->mapping->outermost : e->level;
-      add_atom(b, &as, NST_ATOM_READS, -1, level, t, scaled_bits(b, t, nst_rat_int(1)));
-      add_atom(b, &as, NST_ATOM_UPDATES, -1, level, t, scaled_bits(b, t, nst_rat_int(1)));
-    } else {
-      add_atom(b, &as, kinds[e->metric - NST_METRIC_READS], -1, e->level, t, nst_rat_int(1));
-    }
-  }
-  return make_form(b, &as);
-}
+/* Without metrics and without swept parameters. */
+static bool is_fixed(const nst_builder *b, const nst_expr *e) { return !has_metric(e) && !nst_sweep_mask(b->axes, b->sweep, e); }
 
-/* Held elements or bytes: the largest over the paths, so over the branches of every seq. */
-static typed held(builder *b, int level, int tensor, bool bytes) {
-  typed most = failed, sum = failed;
-  bool apart = !bytes && tensor < 0; /* tile(L): the sum of each tensor's largest */
-  for (int first = apart ? 0 : tensor; first < (apart ? ntensors(b) : tensor + 1); first++) {
-    for (int s = 0; s < nstmts(b); s++) {
-      atoms as = {0};
-      for (int t = 0; t < ntensors(b); t++)
-        if (first < 0 || t == first) {
-          nst_rat w = bytes ? scaled_bits(b, t, nst_rat_int(b->axes->mapping->hardware.levels[level].double_buffered ? 2 : 1))
-                            : nst_rat_int(1);
-          add_atom(b, &as, NST_ATOM_HELD, s, level, t, w);
-        }
-      typed here = make_form(b, &as);
-      most = s ? combine(b, NST_VOP_MAX, most, here) : here;
-    }
-    sum = sum.op < 0 ? most : combine(b, NST_VOP_ADD, sum, most);
-  }
-  return sum;
-}
-
-static typed fits(builder *b) {
-  typed all = {add_op(b, NST_VOP_TRUE, -1, -1, 0), 1, true};
-  for (int l = 0; l < nlevels(b); l++)
-    if (b->axes->base->levels[l].has_capacity)
-      all = logic(b, NST_VOP_AND, all, combine(b, NST_VOP_LE, held(b, l, -1, true), constant(b, b->axes->base->levels[l].capacity)));
-  return all;
-}
-
-static typed metric(builder *b, const nst_expr *e) {
-  switch (e->metric) {
-  case NST_METRIC_READS:
-  case NST_METRIC_FILLS:
-  case NST_METRIC_UPDATES:
-  case NST_METRIC_DRAINS:
-  case NST_METRIC_TRAFFIC:
-  case NST_METRIC_OFFCHIP: return counters(b, e);
-  case NST_METRIC_TILE: return held(b, e->level, e->tensor, false);
-  case NST_METRIC_USAGE: return held(b, e->level, e->tensor, true);
-  case NST_METRIC_CYCLES: return e->level < 0 ? all_cycles(b) : level_cycles(b, e->level);
-  case NST_METRIC_ENERGY: return energy(b, e->level);
-  case NST_METRIC_EDP: return combine(b, NST_VOP_MUL, energy(b, -1), all_cycles(b));
-  case NST_METRIC_STEPS: {
-    atoms as = {0};
-    add_atom(b, &as, NST_ATOM_STEPS, -1, 0, 0, nst_rat_int(1));
-    return make_form(b, &as);
-  }
-  case NST_METRIC_FITS: return fits(b);
-  case NST_METRIC_OPS: return constant(b, nst_rat_int(b->axes->base->ops));
-  case NST_METRIC_UTILIZATION:
-  case NST_METRIC_INTENSITY:
-  case NST_METRIC_INSTANCES:
-  case NST_METRIC_AREA:
-  case NST_METRIC_COUNT: break;
-  }
-  return fail(b, "utilization, intensity, instances and area are not for kernels");
+static nst_term fixed(nst_builder *b, const nst_expr *e) {
+  const nst_eval_env env = {.params = nst_space_defaults(b->axes->space), .values = b->axes->base->values};
+  nst_value v;
+  nst_span where;
+  if (nst_expr_eval(&v, e, &env, &where) != NST_EVAL_OK) return nst_term_fail(b, "an expression without a value");
+  return of_value(b, &v);
 }
 
 /* ---- expressions ---- */
 
-static typed expression(builder *b, const nst_expr *e);
-
-static typed binary(builder *b, nst_vop_kind kind, const nst_expr *x, const nst_expr *y) {
-  typed u = expression(b, x), v = expression(b, y);
-  return combine(b, kind, u, v);
+static nst_term rounded(nst_builder *b, nst_term x, bool up) {
+  return up ? nst_term_negate(b, nst_term_floor(b, nst_term_negate(b, x))) : nst_term_floor(b, x);
 }
 
-static typed parameter(builder *b, int param) {
-  for (int k = 0; k < b->sweep->npoints; k++)
-    if (b->sweep->points[k].param == param) {
-      atoms as = {0};
-      add_atom(b, &as, NST_ATOM_PARAM, -1, 0, k, nst_rat_int(1));
-      return make_form(b, &as);
-    }
-  nst_value v = nst_space_defaults(b->axes->space)[param];
-  return v.kind == NST_VALUE_RAT ? constant(b, v.rat) : fail(b, "a parameter that is no number");
+static nst_term division(nst_builder *b, const nst_expr *e) {
+  const nst_term x = expression(b, e->a), y = expression(b, e->b), quotient = nst_term_divide(b, x, y);
+  switch ((int)e->kind) {
+  case NST_X_FLOORDIV: return rounded(b, quotient, false);
+  case NST_X_CEILDIV: return rounded(b, quotient, true);
+  case NST_X_MOD:
+    return nst_term_combine(b, NST_VOP_SUB, x, nst_term_combine(b, NST_VOP_MUL, rounded(b, quotient, false), y));
+  }
+  return quotient;
 }
 
-static typed expression(builder *b, const nst_expr *e) {
-  typed x;
+static nst_term power(nst_builder *b, const nst_expr *e) {
+  int64_t n;
+  if (!is_fixed(b, e->b)) return nst_term_fail(b, "a power with an exponent that differs from point to point");
+  const nst_eval_env env = {.params = nst_space_defaults(b->axes->space), .values = b->axes->base->values};
+  nst_value v;
+  nst_span where;
+  if (nst_expr_eval(&v, e->b, &env, &where) != NST_EVAL_OK || !nst_value_to_i64(&n, &v) || n < 1 || n > 8)
+    return nst_term_fail(b, "a power that is no product");
+  const nst_term x = expression(b, e->a);
+  nst_term product = x;
+  while (--n) product = nst_term_combine(b, NST_VOP_MUL, product, x);
+  return product;
+}
+
+static nst_term comparison(nst_builder *b, const nst_expr *e) {
+  const nst_term u = expression(b, e->a), v = expression(b, e->b);
+  nst_term same;
+  if (u.truth && v.truth) same = nst_term_choose(b, u, v, nst_term_logic(b, NST_VOP_NOT, v, v));
+  else same = nst_term_combine(b, NST_VOP_EQ, u, v);
+  return e->kind == NST_X_EQ ? same : nst_term_logic(b, NST_VOP_NOT, same, same);
+}
+
+static nst_term expression(nst_builder *b, const nst_expr *e) {
+  nst_term x;
+  if (b->why) return nst_term_failed;
+  if (e->kind != NST_X_CONST && is_fixed(b, e)) return fixed(b, e);
   switch (e->kind) {
-  case NST_X_CONST: return constant(b, e->value);
+  case NST_X_CONST: return nst_term_constant(b, e->value);
   case NST_X_BOOL:
-    x = (typed){add_op(b, NST_VOP_TRUE, -1, -1, 0), 1, true};
-    return e->truth ? x : logic(b, NST_VOP_NOT, x, x);
+    x = nst_term_true(b);
+    return e->truth ? x : nst_term_logic(b, NST_VOP_NOT, x, x);
   case NST_X_PARAM: return parameter(b, e->index);
-  case NST_X_VALUE:
-    if (nst_sweep_mask(b->axes, b->sweep, e)) return expression(b, b->axes->mapping->scope.values[e->index].value);
-    if (b->axes->base->values[e->index].kind != NST_VALUE_RAT) return fail(b, "a value that is no exact number");
-    return constant(b, b->axes->base->values[e->index].rat);
-  case NST_X_METRIC: return metric(b, e);
+  case NST_X_VALUE: return expression(b, b->axes->mapping->scope.values[e->index].value);
+  case NST_X_METRIC: return nst_term_metric(b, e);
   case NST_X_ADD: return binary(b, NST_VOP_ADD, e->a, e->b);
   case NST_X_SUB: return binary(b, NST_VOP_SUB, e->a, e->b);
   case NST_X_MUL: return binary(b, NST_VOP_MUL, e->a, e->b);
   case NST_X_MIN: return binary(b, NST_VOP_MIN, e->a, e->b);
   case NST_X_MAX: return binary(b, NST_VOP_MAX, e->a, e->b);
-  case NST_X_NEG: return combine(b, NST_VOP_SUB, constant(b, nst_rat_int(0)), expression(b, e->a));
-  case NST_X_DIV: {
-    nst_rat r;
-    if (e->b->kind != NST_X_CONST || !e->b->value.num || !nst_rat_div(&r, nst_rat_int(1), e->b->value)) break;
-    return combine(b, NST_VOP_MUL, expression(b, e->a), constant(b, r));
-  }
+  case NST_X_NEG: return nst_term_negate(b, expression(b, e->a));
   case NST_X_LT: return binary(b, NST_VOP_LT, e->a, e->b);
   case NST_X_LE: return binary(b, NST_VOP_LE, e->a, e->b);
   case NST_X_GT: return binary(b, NST_VOP_LT, e->b, e->a);
   case NST_X_GE: return binary(b, NST_VOP_LE, e->b, e->a);
   case NST_X_EQ:
-  case NST_X_NE: {
-    typed u = expression(b, e->a), v = expression(b, e->b);
-    if (u.truth || v.truth) break;
-    x = combine(b, NST_VOP_EQ, u, v);
-    return e->kind == NST_X_EQ ? x : logic(b, NST_VOP_NOT, x, x);
-  }
-  case NST_X_AND: return logic(b, NST_VOP_AND, expression(b, e->a), expression(b, e->b));
-  case NST_X_OR: return logic(b, NST_VOP_OR, expression(b, e->a), expression(b, e->b));
+  case NST_X_NE: return comparison(b, e);
+  case NST_X_AND:
+    x = expression(b, e->a);
+    return nst_term_logic(b, NST_VOP_AND, x, guarded(b, e->b, x));
+  case NST_X_OR:
+    x = expression(b, e->a);
+    return nst_term_logic(b, NST_VOP_OR, x, guarded(b, e->b, nst_term_logic(b, NST_VOP_NOT, x, x)));
   case NST_X_NOT:
     x = expression(b, e->a);
-    return logic(b, NST_VOP_NOT, x, x);
-  case NST_X_INDEX:
+    return nst_term_logic(b, NST_VOP_NOT, x, x);
+  case NST_X_DIV:
   case NST_X_FLOORDIV:
   case NST_X_MOD:
-  case NST_X_POW:
-  case NST_X_CEILDIV:
-  case NST_X_GCD:
+  case NST_X_CEILDIV: return has_metric(e) ? division(b, e) : of_parameters(b, e);
+  case NST_X_POW: return has_metric(e) ? power(b, e) : of_parameters(b, e);
   case NST_X_ABS:
+    x = expression(b, e->a);
+    return nst_term_combine(b, NST_VOP_MAX, x, nst_term_negate(b, x));
   case NST_X_CEIL:
-  case NST_X_FLOOR:
+  case NST_X_FLOOR: return has_metric(e) ? rounded(b, expression(b, e->a), e->kind == NST_X_CEIL) : of_parameters(b, e);
+  case NST_X_IF: {
+    if (!has_metric(e)) return of_parameters(b, e);
+    x = expression(b, e->a);
+    const nst_term yes = guarded(b, e->b, x), no = guarded(b, e->c, nst_term_logic(b, NST_VOP_NOT, x, x));
+    return nst_term_choose(b, x, yes, no);
+  }
+  case NST_X_INDEX:
+  case NST_X_GCD:
   case NST_X_LOG2:
   case NST_X_SQRT:
-  case NST_X_IF:
-  case NST_X_SUM: break;
+  case NST_X_SUM:
+    if (!has_metric(e)) return of_parameters(b, e);
+    break;
   }
-  return fail(b, "an expression of the sweep that is more than sums, products and comparisons of metrics and parameters");
+  return nst_term_fail(b, "a root, a logarithm or a sum of metrics");
+}
+
+/* ---- the whole ---- */
+
+static nst_sweep_metric metric_of(nst_builder *b, const nst_expr *e) {
+  const nst_term x = expression(b, e);
+  if (x.op >= 0 && x.truth) nst_term_fail(b, "a condition as an objective");
+  nst_sweep_metric m = {x.op, x.den, x.over, x.over < 0 ? x.op : -1, 0};
+  if (b->why || x.over < 0) return m;
+  const nst_vop *num = &b->ops.items[x.op];
+  int64_t factor = 1;
+  if (num->kind == NST_VOP_SCALE) {
+    factor = num->imm;
+    num = &b->ops.items[num->a];
+  }
+  if (num->kind == NST_VOP_CONST && !__builtin_mul_overflow(factor, num->imm, &m.factor) && m.factor > 0)
+    m.order = nst_term_op(b, NST_VOP_SCALE, x.over, -1, -1);
+  return m;
+}
+
+/* Where partial sums may meet in an array that does not add: a point of no use. */
+static int possible(nst_builder *b) {
+  const nst_ir_hardware *h = &b->axes->mapping->hardware;
+  bool some = false;
+  for (int l = 0; l < h->nlevels; l++) some = some || (h->levels[l].kind == NST_LEVEL_ARRAY && !h->levels[l].reduce);
+  if (!some) return -1;
+  nst_atoms as = {0};
+  nst_term_add_atom(b, &as, NST_ATOM_CONFLICTS, -1, 0, 0, nst_rat_int(1));
+  return nst_term_combine(b, NST_VOP_EQ, nst_term_form(b, &as, -1), nst_term_constant(b, nst_rat_int(0))).op;
 }
 
 bool nst_sweep_program_build(nst_sweep_program *p, nst_arena *arena, const nst_sweep_axes *axes, const nst_ir_sweep *s,
-                             const int64_t *instances, const char **why) {
-  builder b = {.p = p, .arena = arena, .axes = axes, .sweep = s, .instances = instances};
+                             const nst_sweep_instances *instances, const char **why) {
+  nst_builder b = {.arena = arena, .axes = axes, .sweep = s, .instances = instances, .wrong = -1};
   *p = (nst_sweep_program){0};
-  typed valid = {add_op(&b, NST_VOP_TRUE, -1, -1, 0), 1, true};
-  for (int i = 0; i < s->nwhere; i++) valid = logic(&b, NST_VOP_AND, valid, expression(&b, s->where[i].value));
-  if (s->nobjectives + s->npareto > NST_SWEEP_MAX_METRICS) fail(&b, "too many metrics");
-  for (int i = 0; i < s->nobjectives + s->npareto && !b.why; i++) {
-    typed x = expression(&b, i < s->nobjectives ? s->objectives[i] : s->pareto[i - s->nobjectives]);
-    if (x.op >= 0 && x.truth) fail(&b, "a condition as an objective");
-    p->metrics[p->nmetrics].op = x.op;
-    p->metrics[p->nmetrics++].den = x.den;
+  nst_term valid = nst_term_true(&b);
+  for (int i = 0; i < s->nwhere && !b.why; i++) {
+    b.guard = valid.op;
+    valid = nst_term_logic(&b, NST_VOP_AND, valid, expression(&b, s->where[i].value));
   }
+  b.guard = valid.op;
+  if (s->nobjectives + s->npareto > NST_SWEEP_MAX_METRICS) nst_term_fail(&b, "too many metrics");
+  for (int i = 0; i < s->nobjectives + s->npareto && !b.why; i++)
+    p->metrics[p->nmetrics++] = metric_of(&b, i < s->nobjectives ? s->objectives[i] : s->pareto[i - s->nobjectives]);
+  p->possible = b.why ? -1 : possible(&b);
   p->forms = b.forms.items;
   p->nforms = (int)b.forms.len;
   p->ops = b.ops.items;
   p->nops = (int)b.ops.len;
   p->valid = valid.op;
+  p->wrong = b.wrong;
+  p->divisors = b.divisors.items;
+  p->ndivisors = (int)b.divisors.len;
+  p->tabulated = b.tabulated.items;
+  p->instances = instances;
   *why = b.why;
   return !b.why;
-}
-
-/* ---- the polynomials of a variant ---- */
-
-static bool on_path(const nst_ir_mapping *m, int stmt, int node) {
-  for (int i = 0; i < m->paths[stmt].nnodes; i++)
-    if (m->paths[stmt].nodes[i] == node) return true;
-  return false;
-}
-
-static bool add_atom_poly(nst_sweep_poly *out, nst_sweep_tables *t, const nst_atom *a, nst_rat w, const nst_ir_mapping *m,
-                          const nst_plan *plan, const nst_sweep_factor *factors) {
-  static const nst_product empty = {1, 0, NULL};
-  static const nst_formula one = {1, &empty};
-  if (a->kind == NST_ATOM_ONE) return nst_sweep_poly_add(t, out, w, &one, factors);
-  if (a->kind == NST_ATOM_PARAM) return nst_sweep_poly_add_param(t, out, w, a->tensor);
-  for (int i = 0; a->kind == NST_ATOM_HELD && i < m->nslots; i++)
-    if (m->slots[i].level == a->level && m->slots[i].tensor == a->tensor && on_path(m, a->stmt, m->slots[i].node) &&
-        !nst_sweep_poly_add(t, out, w, &plan->tile[i], factors))
-      return false;
-  for (int s = a->stmt < 0 ? 0 : a->stmt; a->kind != NST_ATOM_HELD && s <= (a->stmt < 0 ? m->workload.nstmts - 1 : a->stmt); s++) {
-    size_t at = ((size_t)s * (size_t)m->hardware.nlevels + (size_t)a->level) * (size_t)m->workload.ntensors + (size_t)a->tensor;
-    const nst_formula *f = a->kind == NST_ATOM_STEPS     ? &plan->steps[s]
-                           : a->kind == NST_ATOM_READS   ? &plan->reads[at]
-                           : a->kind == NST_ATOM_FILLS   ? &plan->fills[at]
-                           : a->kind == NST_ATOM_UPDATES ? &plan->updates[at]
-                                                         : &plan->drains[at];
-    if (!nst_sweep_poly_add(t, out, w, f, factors)) return false;
-  }
-  return true;
-}
-
-bool nst_sweep_form_poly(nst_sweep_poly *out, nst_sweep_tables *t, const nst_sweep_form *f, const nst_ir_mapping *variant,
-                         const nst_plan *plan, const nst_sweep_factor *factors) {
-  *out = (nst_sweep_poly){0};
-  for (int i = 0; i < f->natoms; i++) {
-    if (!add_atom_poly(out, t, &f->atoms[i], f->atoms[i].weight, variant, plan, factors)) return false;
-  }
-  nst_sweep_poly_finish(t, out);
-  for (int i = 0; i < out->nterms; i++) {
-    int64_t whole;
-    if (!nst_rat_to_i64(&whole, out->terms[i].coef)) return false;
-  }
-  return true;
-}
-
-/* ---- one point ---- */
-
-bool nst_sweep_program_run(const nst_sweep_program *p, const int64_t *forms, int64_t *ops) {
-  for (int i = 0; i < p->nops; i++) {
-    const nst_vop *o = &p->ops[i];
-    int64_t a = o->a >= 0 ? ops[o->a] : 0, b = o->b >= 0 ? ops[o->b] : 0, r = 0;
-    bool good = true;
-    switch (o->kind) {
-    case NST_VOP_FORM: r = forms[o->imm]; break;
-    case NST_VOP_CONST: r = o->imm; break;
-    case NST_VOP_ADD: good = !__builtin_add_overflow(a, b, &r); break;
-    case NST_VOP_SUB: good = !__builtin_sub_overflow(a, b, &r); break;
-    case NST_VOP_MUL: good = !__builtin_mul_overflow(a, b, &r); break;
-    case NST_VOP_MIN: r = a < b ? a : b; break;
-    case NST_VOP_MAX: r = a > b ? a : b; break;
-    case NST_VOP_SCALE: good = !__builtin_mul_overflow(a, o->imm, &r); break;
-    case NST_VOP_CEILDIV: r = a / o->imm + (a % o->imm > 0); break;
-    case NST_VOP_LT: r = a < b; break;
-    case NST_VOP_LE: r = a <= b; break;
-    case NST_VOP_EQ: r = a == b; break;
-    case NST_VOP_AND: r = a && b; break;
-    case NST_VOP_OR: r = a || b; break;
-    case NST_VOP_NOT: r = !a; break;
-    case NST_VOP_TRUE: r = 1; break;
-    }
-    if (!good) return false;
-    ops[i] = r;
-  }
-  return true;
 }

@@ -19,6 +19,8 @@ typedef enum {
   NST_VOP_ADD, NST_VOP_SUB, NST_VOP_MUL, NST_VOP_MIN, NST_VOP_MAX,
   NST_VOP_SCALE,   /* a * imm */
   NST_VOP_CEILDIV, /* a / imm rounded up; a >= 0, imm > 0 */
+  NST_VOP_FLOORDIV, /* a / imm rounded down; imm > 0 */
+  NST_VOP_SELECT,  /* a where op number imm is true, else b */
   NST_VOP_LT, NST_VOP_LE, NST_VOP_EQ, /* booleans from here on */
   NST_VOP_AND, NST_VOP_OR, NST_VOP_NOT,
   NST_VOP_TRUE
@@ -39,8 +41,9 @@ enum {
  * (uint64_t), and one more; none is empty; in[5]: the number of each term's coefficient (uint64_t). n: tuples, rounded up to
  * whole vectors.
  * Filter: n rows, each over all ntuples of the innermost axis. in[0]: the slots' coefficients, number k of row r at
- * [k * stride + in[4][r]]; in[1]: pointers to the slots' columns; in[2]: limits (below); in[3]: int64_t tally[2], to which the
- * number of valid points and, with checksum, the sum of all metrics modulo 2^64 are added; in[4]: int64_t, where the rows are.
+ * [k * stride + in[4][r]]; in[1]: pointers to the slots' columns; in[2]: limits (below); in[3]: int64_t tally[4], to which the
+ * number of valid points, with checksum the sum of all metrics modulo 2^64, and the numbers of points that are not possible
+ * and that are wrong are added; in[4]: int64_t, where the rows are.
  * The candidates' places (int64_t: r * padded + tuple, padded as ntuples padded) go to out, their number is returned; of a
  * vector with candidates the values of best, front[0] and front[1] go to the same places of the three arrays behind it, each
  * room * padded long. Columns and rows are padded to whole vectors and aligned to 64 bytes. */
@@ -56,6 +59,7 @@ typedef struct {
   const nst_vform *forms; int nforms; int nslots;
   const nst_vop *ops; int nops;
   int valid;                    /* op that is true where the point is valid */
+  int possible, wrong;          /* ops, or -1: all points are possible, none is wrong; only possible ones count as either */
   const int *metrics; int nmetrics;
   int best;                     /* op whose value must be at most limit[0], or -1: none enters as a best */
   bool largest;                 /* ... at least limit[0] */

@@ -20,7 +20,7 @@ const char *gen_feature_text(gen_feature f) {
 
 /* ---- one statement ---- */
 
-static void nest_mapping(gen_program *p) {
+void gen_nest_mapping(gen_program *p) {
   gen_path at;
   const gen_stmt *s = &p->stmt[0];
   gen_path_init(p, &at);
@@ -227,7 +227,7 @@ static void block(gen_program *p, gen_path at, unsigned set, int depth, int seqs
   gen_line(p, depth, "}");
 }
 
-static void cascade_mapping(gen_program *p) {
+void gen_cascade_mapping(gen_program *p) {
   gen_path at;
   unsigned keep = 0;
   gen_path_init(p, &at);
@@ -236,7 +236,14 @@ static void cascade_mapping(gen_program *p) {
     if (gen_role(p, t) == 2) gen_note(p, fused ? GEN_FUSED : GEN_UNFUSED);
     if (!fused) keep |= 1u << t;
   }
-  gen_keep(p, &at, keep, 0, 1);
+  p->all_outside = p->sweep && gen_chance(&p->random, 50);
+  if (p->all_outside) {
+    gen_line(p, 1, "keep all in L0");
+    for (int t = 0; t < p->ntensors; t++) at.at[t] = keep >> t & 1 ? 0 : -1;
+    at.deepest = 0;
+  } else {
+    gen_keep(p, &at, keep, 0, 1);
+  }
   block(p, at, (1u << p->nstmts) - 1, 1, 0);
 }
 
@@ -258,7 +265,7 @@ uint64_t gen_nest(nst_buffer *out, uint64_t seed) {
   nst_buffer_clear(out);
   gen_workload_nest(&p);
   gen_hardware(&p, gen_chance(&p.random, 25) ? 2 : gen_between(&p.random, 3, 4));
-  nest_mapping(&p);
+  gen_nest_mapping(&p);
   finish(&p);
   return p.features;
 }
@@ -268,7 +275,7 @@ uint64_t gen_cascade(nst_buffer *out, uint64_t seed) {
   nst_buffer_clear(out);
   gen_workload_cascade(&p);
   gen_hardware(&p, gen_between(&p.random, 2, 3));
-  cascade_mapping(&p);
+  gen_cascade_mapping(&p);
   finish(&p);
   return p.features;
 }

@@ -91,6 +91,9 @@ const char *gen_feature_text(gen_feature f);
 uint64_t gen_nest(nst_buffer *out, uint64_t seed);
 uint64_t gen_cascade(nst_buffer *out, uint64_t seed);
 
+/* A sweep of at most about `most` points; some of them have tiles or pars that cannot be. */
+void gen_sweep(nst_buffer *out, uint64_t seed, int most);
+
 /* Makes a failing text smaller while `fails` holds: drops lines, blocks, list items and terms, lowers numbers. */
 void gen_shrink(nst_buffer *text, bool (*fails)(void *ctx, const char *text), void *ctx);
 #endif

@@ -52,14 +52,17 @@ void gen_print_hardware(gen_program *p) {
     nst_buffer_printf(b, x->array ? "  array P%d" : "  memory L%d", l);
     for (int a = 0; a < x->naxes; a++) nst_buffer_printf(b, "%s%c = %d", a ? ", " : "[", 'x' + a, x->size[a]);
     if (x->array) nst_buffer_putc(b, ']');
-    if (x->unicast || x->no_reduce || x->doubled) nst_buffer_puts(b, " {");
+    bool braces = x->unicast || x->no_reduce || x->doubled || p->sweep;
+    if (braces) nst_buffer_puts(b, " {");
     if (x->unicast) nst_buffer_puts(b, " multicast = false");
     if (x->no_reduce) nst_buffer_puts(b, " reduce = false");
     if (x->doubled) nst_buffer_puts(b, " double_buffered = true");
-    if (x->unicast || x->no_reduce || x->doubled) nst_buffer_puts(b, " }");
+    if (p->sweep && !x->array) gen_print_memory(p, l > 0);
+    if (braces) nst_buffer_puts(b, " }");
     nst_buffer_putc(b, '\n');
   }
-  nst_buffer_puts(b, "  compute MAC\n}\n");
+  if (p->sweep) gen_print_compute(p);
+  else   nst_buffer_puts(b, "  compute MAC\n}\n");
 }
 
 void gen_path_init(const gen_program *p, gen_path *at) {
@@ -94,10 +97,12 @@ static void narrow(const gen_program *p, gen_path *at, int dim, int tile) {
 }
 
 /* A number, or a parameter that has it as its default. */
-static void number(gen_program *p, char *text, size_t size, int value) {
-  if (p->nparams < (int)(sizeof p->param / sizeof *p->param) && gen_chance(&p->random, 10)) {
+static void number(gen_program *p, char *text, size_t size, int value, int width) {
+  const int most = p->sweep ? 6 : (int)(sizeof p->param / sizeof *p->param);
+  if (p->nparams < most && gen_chance(&p->random, p->sweep ? 65 : 10)) {
     gen_note(p, GEN_PARAMS);
     snprintf(text, size, "t%d", p->nparams);
+    p->param_width[p->nparams] = width;
     p->param[p->nparams++] = value;
   } else {
     snprintf(text, size, "%d", value);
@@ -111,7 +116,7 @@ void gen_for(gen_program *p, gen_path *at, int dim, int depth, const char *tail)
   if (gen_chance(&p->random, 12)) {
     int into = gen_between(&p->random, 1, width);
     tile = ceildiv(width, into);
-    number(p, size, sizeof size, into);
+    number(p, size, sizeof size, into, width);
     gen_note(p, GEN_INTO);
     note_split(p, at, dim, tile);
     gen_line(p, depth, "for %c into %s%s", p->dim[dim], size, tail);
@@ -122,7 +127,7 @@ void gen_for(gen_program *p, gen_path *at, int dim, int depth, const char *tail)
   } else {
     tile = choose_tile(p, width, 1);
     note_split(p, at, dim, tile);
-    number(p, size, sizeof size, tile);
+    number(p, size, sizeof size, tile, width);
     gen_line(p, depth, "for %c by %s%s", p->dim[dim], size, tail);
   }
   narrow(p, at, dim, tile);
@@ -145,7 +150,7 @@ bool gen_par(gen_program *p, gen_path *at, int dim, int level, int depth) {
     gen_line(p, depth, "par %c into %d on P%d.%c", p->dim[dim], into, level, 'x' + axis);
   } else {
     tile = choose_tile(p, width, ceildiv(width, places));
-    number(p, size, sizeof size, tile);
+    number(p, size, sizeof size, tile, width);
     gen_line(p, depth, "par %c by %s on P%d.%c", p->dim[dim], size, level, 'x' + axis);
   }
   note_split(p, at, dim, tile);
@@ -171,19 +176,26 @@ bool gen_par(gen_program *p, gen_path *at, int dim, int level, int depth) {
 
 /* ---- keeps ---- */
 
+/* Is there room for so many times the variants? */
+static bool most_variants(const gen_program *p, int times) { return (p->variants ? p->variants : 1) * times <= 64; }
+static void more_variants(gen_program *p, int times) { p->variants = (p->variants ? p->variants : 1) * times; }
+
 void gen_keep(gen_program *p, gen_path *at, unsigned tensors, int level, int depth) {
   char text[128];
   size_t len = 0;
   unsigned every = (1u << p->ntensors) - 1;
   bool all = p->nstmts == 1 && tensors == every && gen_chance(&p->random, 40);
   bool optional = p->nstmts == 1 && level > 0 && gen_chance(&p->random, 8);
+  bool outside = true; /* each is kept further out too */
   for (int t = 0; t < p->ntensors; t++) {
     if (!(tensors >> t & 1)) continue;
+    outside = outside && (at->at[t] >= 0 || p->all_outside);
     len += (size_t)snprintf(text + len, sizeof text - len, "%s%c", len ? ", " : "", p->tensor[t].name);
     at->at[t] = level;
     if (level > 0 && at->loops > 0 && p->level[level].doubled) gen_note(p, GEN_DOUBLE);
   }
-  if (optional) gen_note(p, GEN_OPTIONAL);
+  if (p->sweep) optional = level > 0 && most_variants(p, 2) && gen_chance(&p->random, outside ? 25 : 5);
+  if (optional) gen_note(p, GEN_OPTIONAL), more_variants(p, 2);
   if (level > at->deepest) at->deepest = level;
   if (all) gen_note(p, GEN_ALL);
   gen_line(p, depth, "keep%s %s in L%d", optional ? "?" : "", all ? "all" : text, level);
@@ -266,18 +278,28 @@ static void cross_keeps(gen_program *p, plan *l) {
   }
 }
 
+/* How many fors from here on may share a permute block: two, or three in a sweep, of dimensions of their own. */
+static int permuted(const gen_program *p, const plan *l, int i) {
+  int n = 1;
+  for (; n < (p->sweep ? 3 : 2) && i + n < l->n && l->items[i + n].kind == ITEM_FOR; n++)
+    for (int k = 0; k < n; k++)
+      if (l->items[i + k].dim == l->items[i + n].dim) return p->sweep && !most_variants(p, n == 3 ? 6 : 2) ? 1 : n;
+  return p->sweep && !most_variants(p, n == 3 ? 6 : 2) ? 1 : n;
+}
+
 static void print_items(gen_program *p, gen_path *at, const plan *l, int depth, int *braces) {
   for (int i = 0; i < l->n; i++) {
     const item *x = &l->items[i];
     if (x->kind == ITEM_KEEP) gen_keep(p, at, x->tensors, x->level, depth + *braces);
     if (x->kind == ITEM_PAR) gen_par(p, at, x->dim, x->level, depth + *braces);
     if (x->kind != ITEM_FOR) continue;
-    bool pair = i + 1 < l->n && l->items[i + 1].kind == ITEM_FOR && l->items[i + 1].dim != x->dim;
-    if (pair && p->nstmts == 1 && gen_chance(&p->random, 18)) {
+    const int block = permuted(p, l, i);
+    if (block > 1 && (p->sweep ? gen_chance(&p->random, 70) : p->nstmts == 1 && gen_chance(&p->random, 18))) {
       gen_note(p, GEN_PERMUTE);
+      more_variants(p, block == 3 ? 6 : 2);
       gen_line(p, depth + *braces, "permute {");
-      gen_for(p, at, x->dim, depth + *braces + 1, "");
-      gen_for(p, at, l->items[++i].dim, depth + *braces + 1, "");
+      for (int k = 0; k < block; k++) gen_for(p, at, l->items[i + k].dim, depth + *braces + 1, "");
+      i += block - 1;
       gen_line(p, depth + *braces, "}");
     } else if (gen_chance(&p->random, 10)) {
       gen_note(p, GEN_BRACES);

@@ -192,9 +192,9 @@ static void choose_extents(gen_program *p, int most_points) {
   for (int d = 0; d < p->ndims; d++)
     p->extent[d] = gen_chance(&p->random, 8) ? 1
                                              : gen_between(&p->random, 2,
-                                                           p->ndims <= 2   ? 20
-                                                           : p->ndims <= 4 ? 9
-                                                                           : 5);
+                                                           (p->wide ? 3 : 1) * (p->ndims <= 2   ? 20
+                                                                                : p->ndims <= 4 ? 9
+                                                                                                : 5));
   for (;;) {
     long product = 1;
     int widest = 0;
@@ -286,7 +286,7 @@ void gen_workload_nest(gen_program *p) {
     read_statements(p, nests[gen_below(&p->random, (int)(sizeof nests / sizeof *nests))]);
   close_statements(p);
   use_all_dims(p);
-  choose_extents(p, 20000);
+  choose_extents(p, p->most_points ? p->most_points : 20000);
   choose_types(p);
   choose_shapes(p);
   gen_stmt *s = &p->stmt[0];
@@ -304,7 +304,7 @@ void gen_workload_cascade(gen_program *p) {
   const cascade *c = &cascades[gen_below(&p->random, (int)(sizeof cascades / sizeof *cascades))];
   read_statements(p, c->text);
   close_statements(p);
-  choose_extents(p, 2000);
+  choose_extents(p, p->most_points ? p->most_points : 2000);
   /* What a window reads has been written: q = p + r - 1. */
   const gen_rank *window = &p->stmt[p->nstmts - 1].in[0].rank[1];
   if (c->feature == GEN_WINDOW && window->nterms == 2)

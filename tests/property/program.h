@@ -44,8 +44,13 @@ typedef struct {
   int nstmts;
   gen_level level[GEN_LEVELS]; /* level 0 is a memory; the last is the compute, not in the table */
   int nlevels;
-  int nparams, param[GEN_DIMS * 4];
+  int nparams, param[GEN_DIMS * 4], param_width[GEN_DIMS * 4]; /* defaults; extents of what they split */
   nst_buffer body; /* of the mapping, written before its head is known */
+  bool sweep;      /* for a sweep: many parameters, orders and optional keeps, a machine with rates and energies */
+  bool wide;       /* larger extents */
+  int most_points; /* of the workload; 0: as many as there usually are */
+  bool all_outside; /* a sweep of a cascade: `keep all` in the outermost memory, which takes what a keep? drops */
+  long variants;   /* orders times optional keeps so far; 0 counts as 1 */
 } gen_program;
 
 static inline void gen_note(gen_program *p, gen_feature f) { p->features |= UINT64_C(1) << f; }
@@ -57,6 +62,14 @@ void gen_print_workload(gen_program *p);
 int gen_role(const gen_program *p, int tensor); /* 0 input, 1 output, 2 intermediate */
 bool gen_uses(const gen_stmt *s, int tensor);
 
+/* generate.c */
+void gen_nest_mapping(gen_program *p);
+void gen_cascade_mapping(gen_program *p);
+
+/* generate_sweep.c: attributes of a machine for a sweep. */
+void gen_print_memory(gen_program *p, bool inner);
+void gen_print_compute(gen_program *p);
+
 /* generate_mapping.c: one statement's way inward. */
 typedef struct {
   int width[GEN_DIMS];     /* nominal extent here */
@@ -67,7 +80,7 @@ typedef struct {
   unsigned split;          /* dimensions split so far, of a size above 1 */
 } gen_path;
 void gen_hardware(gen_program *p, int memories);
-void gen_print_hardware(gen_program *p);
+void gen_print_hardware(gen_program *p); /* its random numbers are drawn after all others */
 void gen_path_init(const gen_program *p, gen_path *at);
 void gen_line(gen_program *p, int depth, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void gen_for(gen_program *p, gen_path *at, int dim, int depth, const char *tail);

@@ -1,0 +1,145 @@
+/* Which numbers hold a sweep exactly.
+ *
+ * Every form, every op and every sum on the way is bounded from below and from
+ * above over all points and variants. The bounds are doubles, widened by more
+ * than their rounding, so a number proven small is small. */
+#include "backend/sweep_kernel.h"
+#include "backend/sweep_rank.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { double lo, hi; } range;
+
+static range widen(range r) { return (range){r.lo - fabs(r.lo) * 1e-9, r.hi + fabs(r.hi) * 1e-9}; }
+static double size_of(range r) { return fmax(fabs(r.lo), fabs(r.hi)); }
+static range times(range a, range b) {
+  const double p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
+  return widen((range){fmin(fmin(p, q), fmin(r, s)), fmax(fmax(p, q), fmax(r, s))});
+}
+
+/* The values of a polynomial; *partial: no sum or product on the way to them is larger. */
+static range range_of_poly(const nst_kernel_engine *k, const nst_sweep_poly *p, double *partial) {
+  range sum = {0, 0};
+  *partial = 0;
+  for (int i = 0; i < p->nterms; i++) {
+    const double c = (double)p->terms[i].coef.num;
+    range term = {c, c};
+    double most = fabs(c);
+    for (int a = 0; a < k->tables.naxes; a++) {
+      const nst_sweep_column *x = &k->tables.columns[a][p->terms[i].columns[a]];
+      if (!p->terms[i].columns[a]) continue;
+      const range of = {(double)x->least, (double)x->most};
+      term = times(term, of);
+      most *= fmax(1, size_of(of));
+    }
+    sum = widen((range){sum.lo + term.lo, sum.hi + term.hi});
+    *partial += most;
+  }
+  *partial *= 1 + 1e-9;
+  return sum;
+}
+
+static range range_of_op(const nst_vop *o, const range *r, const range *forms) {
+  const range a = o->a >= 0 ? r[o->a] : (range){0, 0}, b = o->b >= 0 ? r[o->b] : (range){0, 0};
+  const double imm = (double)o->imm;
+  switch (o->kind) {
+  case NST_VOP_FORM: return forms[o->imm];
+  case NST_VOP_CONST: return (range){imm, imm};
+  case NST_VOP_ADD: return widen((range){a.lo + b.lo, a.hi + b.hi});
+  case NST_VOP_SUB: return widen((range){a.lo - b.hi, a.hi - b.lo});
+  case NST_VOP_MUL: return times(a, b);
+  case NST_VOP_MIN: return (range){fmin(a.lo, b.lo), fmin(a.hi, b.hi)};
+  case NST_VOP_MAX: return (range){fmax(a.lo, b.lo), fmax(a.hi, b.hi)};
+  case NST_VOP_SCALE: return times(a, (range){imm, imm});
+  case NST_VOP_CEILDIV: return widen((range){a.lo / imm, a.hi / imm + 1});
+  case NST_VOP_FLOORDIV: return widen((range){a.lo / imm - 1, a.hi / imm});
+  case NST_VOP_SELECT: return (range){fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
+  case NST_VOP_LT:
+  case NST_VOP_LE:
+  case NST_VOP_EQ:
+  case NST_VOP_AND:
+  case NST_VOP_OR:
+  case NST_VOP_NOT:
+  case NST_VOP_TRUE: break;
+  }
+  return (range){0, 1};
+}
+
+/* No number on the way to a form is larger. */
+static double largest_partial(const nst_kernel_engine *k) {
+  double most = 0, partial;
+  for (size_t i = 0; i < k->polys.len; i++) {
+    range_of_poly(k, &k->polys.items[i].poly, &partial);
+    most = fmax(most, partial);
+  }
+  return most;
+}
+
+/* The ranges of all ops; the largest number on the way to any. */
+static double ranges(const nst_kernel_engine *k, range *ops) {
+  range *forms = calloc((size_t)k->program.nforms + 1, sizeof *forms);
+  if (!forms) nst_out_of_memory();
+  double most = largest_partial(k), partial;
+  for (int f = 0; f < k->program.nforms; f++) forms[f] = (range){INFINITY, -INFINITY};
+  for (size_t i = 0; i < k->polys.len; i++) {
+    const range r = range_of_poly(k, &k->polys.items[i].poly, &partial);
+    range *form = &forms[k->polys.items[i].form];
+    *form = (range){fmin(form->lo, r.lo), fmax(form->hi, r.hi)};
+  }
+  for (int i = 0; i < k->program.nops; i++) {
+    const nst_vop *o = &k->program.ops[i];
+    ops[i] = range_of_op(o, ops, forms);
+    most = fmax(most, size_of(ops[i]));
+    if (o->kind == NST_VOP_CEILDIV || o->kind == NST_VOP_FLOORDIV) most = fmax(most, size_of(ops[o->a]) + 2 * (double)o->imm);
+  }
+  free(forms);
+  return most;
+}
+
+/* What divides is positive, so nothing is wrong; or may be 0; or may be negative. */
+static const char *check_divisors(nst_kernel_engine *k, const range *ops) {
+  bool zero = false;
+  for (int i = 0; i < k->program.ndivisors; i++) {
+    const double lo = ops[k->program.divisors[i]].lo;
+    if (lo < 0) return "a division by what may be negative";
+    zero = zero || lo < 0.5;
+  }
+  if (!zero) k->program.wrong = -1;
+  return NULL;
+}
+
+static int longest_axis(const nst_kernel_engine *k) {
+  int longest = -1;
+  for (int a = 0; a < k->tables.naxes; a++)
+    if (longest < 0 || k->axes.axes[a].ntuples >= k->axes.axes[longest].ntuples) longest = a;
+  return longest;
+}
+
+const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating) {
+  range ops[NST_KERNEL_PROGRAM + 1];
+  const double most = ranges(k, ops);
+  const char *wrong = check_divisors(k, ops);
+  if (wrong) return wrong;
+  double sum = 0;
+  for (int i = 0; i < k->program.nmetrics; i++)
+    sum += size_of(ops[k->program.metrics[i].over < 0 ? k->program.metrics[i].op : k->program.metrics[i].over]);
+  k->small_sum = sum < 0x1p52;
+  *floating = most < 0x1p52;
+  k->divisors = NST_NEW_ARRAY(k->arena, k->program.nforms + 1, int64_t);
+  for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1;
+  if (k->sweep->npareto && k->program.metrics[k->sweep->nobjectives].order >= 0) {
+    int exponent = 1;
+    (void)frexp(fmax(1, ops[k->program.metrics[k->sweep->nobjectives].order].hi), &exponent);
+    k->octave = exponent - 1;
+  }
+  if (!*floating) return most < 0x1p62 ? NULL : "numbers past 62 bits";
+  const int longest = longest_axis(k);
+  if (longest < 0 || !k->polys.len) return NULL;
+  nst_sweep_known_poly *plain = NST_NEW_ARRAY(k->arena, k->polys.len, nst_sweep_known_poly);
+  memcpy(plain, k->polys.items, k->polys.len * sizeof *plain);
+  if (!nst_sweep_rank_reduce(k->arena, &k->tables, longest, k->polys.items, k->polys.len, k->program.nforms)) return NULL;
+  if (largest_partial(k) < 0x1p52) return NULL;
+  memcpy(k->polys.items, plain, k->polys.len * sizeof *plain); /* too large on the way */
+  return NULL;
+}
