@@ -12,7 +12,7 @@ what=${1:-run}
 case $what in run | test) ;; *) usage ;; esac
 
 packages="gcc libc6-dev cmake ninja-build pkg-config flex bison llvm-19-dev libcmocka-dev"
-[ "$what" = run ] || packages="$packages locales binutils python3 libopenmpi-dev openmpi-bin"
+[ "$what" = run ] || packages="$packages locales binutils python3 python3-lark libopenmpi-dev openmpi-bin"
 
 missing=""
 for package in $packages; do

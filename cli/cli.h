@@ -40,6 +40,7 @@ typedef struct {
   const char *output;    /* -o, or NULL: standard output */
   const char *emit;      /* --emit */
   nestor_format format;
+  nestor_grammar_format grammar;
   nestor_engine engine;
   cli_color color;
   bool json_diagnostics, check, write, quiet, require_fit, help;
@@ -69,6 +70,7 @@ int cli_simulate(const cli_args *args);
 int cli_test(const cli_args *args);
 int cli_explain(const cli_args *args);
 int cli_emit(const cli_args *args);
+int cli_grammar(const cli_args *args);
 int cli_sweep(const cli_args *args);
 int cli_points(const cli_args *args); /* eval --points */
 int cli_merge(const cli_args *args);

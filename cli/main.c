@@ -63,6 +63,14 @@ static const char emit_help[] =
   "code of the kernels).\n\n"
   "  nestor emit ir gemm.nest        nestor emit --emit=ir gemm.nest\n";
 
+static const char grammar_help[] =
+  "Prints the grammar of the language, made from the parser's own: ebnf for people,\n"
+  "gbnf for llama.cpp and XGrammar, lark for Python's lark (parser=\"earley\"). It works\n"
+  "on characters, white space included, and bounds every repetition, so that a model\n"
+  "whose answers it constrains comes to an end. What it accepts parses.\n\n"
+  "  nestor grammar --format gbnf -o nestor.gbnf\n"
+  "  llama-cli --grammar-file nestor.gbnf ...\n";
+
 static const char sweep_help[] =
   "Searches the mapping space of every sweep block, exactly, and prints the best\n"
   "points and the Pareto front, each also as a mapping that can be pasted into a\n"
@@ -100,6 +108,8 @@ const cli_command cli_commands[] = {
    COMMON | CHOICE | CLI_BIT(OUTPUT), true, cli_explain},
   {"emit", "STAGE FILE", "print a stage of the compiler", emit_help, COMMON | CLI_BIT(EMIT) | CLI_BIT(OUTPUT), true,
    cli_emit},
+  {"grammar", "[OPTIONS]", "print the grammar of the language", grammar_help,
+   COMMON | CLI_BIT(NOTATION) | CLI_BIT(OUTPUT), false, cli_grammar},
   {"sweep", "[OPTIONS] FILE...", "search mapping spaces for the best", sweep_help,
    COMMON | CLI_BIT(SWEEP) | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT) | CLI_BIT(DRY_RUN) | CLI_BIT(LIMIT) | CLI_BIT(SAMPLE) |
      CLI_BIT(SEED) | CLI_BIT(JOBS) | CLI_BIT(NO_PRUNE) | CLI_BIT(NO_KERNEL) | CLI_BIT(CHECKPOINT) | CLI_BIT(RESUME) |

@@ -133,6 +133,7 @@ static bool take_shard(cli_args *args, const char *value) {
 static bool take(cli_args *args, cli_option option, const char *value) {
   static const char *const formats[] = {"table", "json", "csv", NULL};
   static const char *const test_formats[] = {"table", "json", NULL};
+  static const char *const notations[] = {"ebnf", "gbnf", "lark", NULL};
   static const char *const engines[] = {"analysis", "simulate", "jit", "all", NULL};
   static const char *const hows[] = {"text", "json", NULL};
   static const char *const whens[] = {"auto", "always", "never", NULL};
@@ -173,6 +174,8 @@ static bool take(cli_args *args, cli_option option, const char *value) {
       for (int i = 0; whens[i]; i++)
         if (!strcmp(whens[i], value)) return args->color = (cli_color)i, true;
       return wrong_word("color", value, whens);
+    case CLI_O_NOTATION:
+      return nestor_grammar_format_parse(value, &args->grammar) || wrong_word("format", value, notations);
     case CLI_O_SWEEP: args->mappings[args->nmappings++] = value; return true;
     case CLI_O_DRY_RUN: args->dry_run = true; return true;
     case CLI_O_LIMIT: return take_number("limit", value, 1, UINT64_MAX, &args->sweep.limit);

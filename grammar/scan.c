@@ -232,7 +232,7 @@ uint32_t nst_scan_number(nst_parser *p, uint32_t begin, uint32_t len) {
       break;
     }
   }
-  if (n == len) {
+  if (n == len || s[n] == '/') { /* `1e3/N`: to flex `e3/N` is a word that may be a unit */
     nst_scan_token(p, NST_TOK_NUMBER, begin, n);
     return n;
   }

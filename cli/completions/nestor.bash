@@ -3,7 +3,7 @@ _nestor() {
   local cur prev commands options
   cur=${COMP_WORDS[COMP_CWORD]}
   prev=${COMP_WORDS[COMP_CWORD - 1]}
-  commands='check fmt eval simulate test explain emit sweep merge version help'
+  commands='check fmt eval simulate test explain emit grammar sweep merge version help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
     return
@@ -13,6 +13,7 @@ _nestor() {
     -f | --format)
       options='table json csv'
       [[ ${COMP_WORDS[1]} == test ]] && options='table json'
+      [[ ${COMP_WORDS[1]} == grammar ]] && options='ebnf gbnf lark'
       mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur")
       return ;;
     -e | --engine) mapfile -t COMPREPLY < <(compgen -W 'analysis simulate jit all' -- "$cur"); return ;;
@@ -54,6 +55,7 @@ _nestor() {
     test) options="$common --quiet --format --output" ;;
     explain) options="$common $choice --output" ;;
     emit) options="$common --emit --output" ;;
+    grammar) options="$common --format --output" ;;
     sweep) options="$common --sweep --format --output --dry-run --limit --sample --seed --jobs --no-prune --no-kernel"
            options+=" --checkpoint --resume --shard --all --emit --plot --timing --progress --quiet" ;;
     merge) options="$common --format --output --emit --plot" ;;

@@ -88,6 +88,16 @@ NESTOR_API size_t nestor_buffer_size(const nestor_buffer *buffer);      /* bytes
 NESTOR_API void nestor_buffer_clear(nestor_buffer *buffer);             /* keeps the memory */
 NESTOR_API void nestor_buffer_append(nestor_buffer *buffer, const char *bytes, size_t size);
 
+/* ---- the grammar --------------------------------------------------------- */
+
+/* Notations of the language's grammar: for people (XML's EBNF with x{m,n}), for llama.cpp and XGrammar, for
+ * Python's lark (parser="earley"). Root or start rule first, no left recursion, all repetitions bounded. */
+typedef enum { NESTOR_GRAMMAR_EBNF, NESTOR_GRAMMAR_GBNF, NESTOR_GRAMMAR_LARK } nestor_grammar_format;
+/* "ebnf", "gbnf", "lark". false: another word, *out untouched. */
+NESTOR_API bool nestor_grammar_format_parse(const char *word, nestor_grammar_format *out);
+/* Appends the grammar: what it accepts parses; see docs/grammar.md for what it leaves out. */
+NESTOR_API void nestor_grammar(nestor_grammar_format format, nestor_buffer *out);
+
 /* ---- diagnostics --------------------------------------------------------- */
 
 typedef struct nestor_diagnostics nestor_diagnostics; /* borrowed from a program or an evaluation */

@@ -29,6 +29,7 @@ def test_values():
     assert offers("nestor", "test", "--format", "") == ["table", "json"]
     assert offers("nestor", "eval", "--engine", "a") == ["analysis", "all"]
     assert offers("nestor", "emit", "") == ["ast", "ir", "expr", "llvm"]
+    assert offers("nestor", "grammar", "--format", "") == ["ebnf", "gbnf", "lark"]
     assert offers("nestor", "eval", "gemm.nest", "--mapping", "") == ["os"]
 
 
@@ -47,7 +48,7 @@ def test_files():
 def test_every_option():
     with open(ZSH) as f:
         zsh = f.read()
-    for command in ["check", "fmt", "eval", "simulate", "test", "explain", "emit"]:
+    for command in ["check", "fmt", "eval", "simulate", "test", "explain", "emit", "grammar"]:
         options = set(re.findall(r"^  [- ].[, ] (--[a-z-]+)", run(command, "--help").out, re.M))
         offered = set(offers("nestor", command, "--"))
         assert options == offered, (command, options ^ offered)

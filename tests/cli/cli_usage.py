@@ -3,7 +3,7 @@ from common import NESTOR, SAMPLE, expect, main, run, write
 import os
 import subprocess
 
-COMMANDS = ["check", "fmt", "eval", "simulate", "test", "explain", "emit", "sweep", "merge", "version", "help"]
+COMMANDS = ["check", "fmt", "eval", "simulate", "test", "explain", "emit", "grammar", "sweep", "merge", "version", "help"]
 TOO_BIG = SAMPLE.replace("capacity = 128 KiB", "capacity = 16 KiB")
 
 
@@ -45,6 +45,14 @@ def test_option_values():
     expect(run("eval", "--require-fit=yes", "gemm.nest"), 2, err="takes no value")
     expect(run("check", "--color", "blue", "gemm.nest"), 2, err="auto, always or never")
     expect(run("check", "--diagnostics", "xml", "gemm.nest"), 2, err="text or json")
+
+
+def test_grammar():
+    expect(run("grammar"), 0, out="root ::=")
+    expect(run("grammar", "-f", "lark"), 0, out="start:")
+    expect(run("grammar", "--format", "gbfn"), 2, err=['did you mean "gbnf"?', "ebnf, gbnf or lark"])
+    expect(run("grammar", "gemm.nest"), 2, err="takes no file")
+    assert "STALE" not in run("grammar").out  # a line of export_narrow.def without its production
 
 
 def test_files_needed():
