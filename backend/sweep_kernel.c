@@ -129,18 +129,11 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Sums of counts; a parameter may be negative. */
-static bool is_positive(const nst_sweep_form *f) {
-  for (int i = 0; i < f->natoms; i++)
-    if (f->atoms[i].weight.num < 0 || f->atoms[i].kind == NST_ATOM_PARAM || f->atoms[i].kind == NST_ATOM_TABULATED) return false;
-  return true;
-}
-
 static bool compile(nst_kernel_engine *k, nst_buffer *error) {
   const nst_sweep_layout *l = &k->layout;
   nst_vform forms[NST_KERNEL_PROGRAM];
   int metrics[NST_SWEEP_MAX_METRICS];
-  for (int f = 0; f < l->nforms; f++) forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f], k->divisors[f], is_positive(&k->program.forms[f])};
+  for (int f = 0; f < l->nforms; f++) forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f], k->divisors[f], nst_kernel_is_positive(&k->program.forms[f])};
   for (int i = 0; i < k->program.nmetrics; i++) metrics[i] = k->program.metrics[i].over < 0 ? k->program.metrics[i].op : k->program.metrics[i].over;
   nst_vector_code codes[2] = {
     {.name = "accumulate", .floating = l->floating},

@@ -60,6 +60,8 @@ typedef struct {
 /* Doubles where every number stays below 2^52, and then with as few columns in the innermost loop as there can be. NULL,
  * or why not. */
 const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating);
+/* Is the form never negative? */
+bool nst_kernel_is_positive(const nst_sweep_form *f);
 /* How many tuples of the last level but one go to the filter at once. */
 uint64_t nst_kernel_batch_rows(const nst_sweep_layout *l);
 nst_sweep_worker *nst_kernel_worker_new(const nst_sweep_engine *e);

@@ -12,6 +12,8 @@
 typedef struct { double lo, hi; } range;
 
 static range widen(range r) { return (range){r.lo - fabs(r.lo) * 1e-9, r.hi + fabs(r.hi) * 1e-9}; }
+/* Of whole numbers. */
+static range whole(range r) { return (range){ceil(r.lo), floor(r.hi)}; }
 static double size_of(range r) { return fmax(fabs(r.lo), fabs(r.hi)); }
 static range times(range a, range b) {
   const double p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
@@ -66,6 +68,13 @@ static range range_of_op(const nst_vop *o, const range *r, const range *forms) {
   return (range){0, 1};
 }
 
+/* Sums of counts; a parameter may be negative. */
+bool nst_kernel_is_positive(const nst_sweep_form *f) {
+  for (int i = 0; i < f->natoms; i++)
+    if (f->atoms[i].weight.num < 0 || f->atoms[i].kind == NST_ATOM_PARAM || f->atoms[i].kind == NST_ATOM_TABULATED) return false;
+  return true;
+}
+
 /* No number on the way to a form is larger. */
 static double largest_partial(const nst_kernel_engine *k) {
   double most = 0, partial;
@@ -85,11 +94,13 @@ static double ranges(const nst_kernel_engine *k, range *ops) {
   for (size_t i = 0; i < k->polys.len; i++) {
     const range r = range_of_poly(k, &k->polys.items[i].poly, &partial);
     range *form = &forms[k->polys.items[i].form];
-    *form = (range){fmin(form->lo, r.lo), fmax(form->hi, r.hi)};
+    *form = whole((range){fmin(form->lo, r.lo), fmax(form->hi, r.hi)});
   }
+  for (int f = 0; f < k->program.nforms; f++)
+    if (nst_kernel_is_positive(&k->program.forms[f])) forms[f].lo = fmax(0, forms[f].lo);
   for (int i = 0; i < k->program.nops; i++) {
     const nst_vop *o = &k->program.ops[i];
-    ops[i] = range_of_op(o, ops, forms);
+    ops[i] = whole(range_of_op(o, ops, forms));
     most = fmax(most, size_of(ops[i]));
     if (o->kind == NST_VOP_CEILDIV || o->kind == NST_VOP_FLOORDIV) most = fmax(most, size_of(ops[o->a]) + 2 * (double)o->imm);
   }

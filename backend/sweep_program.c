@@ -75,6 +75,48 @@ static nst_term tabulate(nst_builder *b, const nst_expr *e, int axis) {
   return truth ? nst_term_combine(b, NST_VOP_EQ, form, nst_term_constant(b, nst_rat_int(1))) : form;
 }
 
+/* Is there something that terms cannot do? */
+static bool is_more(const nst_expr *e) {
+  if (!e) return false;
+  switch (e->kind) {
+  case NST_X_INDEX:
+  case NST_X_DIV:
+  case NST_X_FLOORDIV:
+  case NST_X_MOD:
+  case NST_X_POW:
+  case NST_X_CEILDIV:
+  case NST_X_GCD:
+  case NST_X_CEIL:
+  case NST_X_FLOOR:
+  case NST_X_LOG2:
+  case NST_X_SQRT:
+  case NST_X_IF:
+  case NST_X_SUM: return true;
+  case NST_X_CONST:
+  case NST_X_BOOL:
+  case NST_X_PARAM:
+  case NST_X_VALUE:
+  case NST_X_METRIC:
+  case NST_X_ADD:
+  case NST_X_SUB:
+  case NST_X_MUL:
+  case NST_X_NEG:
+  case NST_X_MIN:
+  case NST_X_MAX:
+  case NST_X_ABS:
+  case NST_X_EQ:
+  case NST_X_NE:
+  case NST_X_LT:
+  case NST_X_LE:
+  case NST_X_GT:
+  case NST_X_GE:
+  case NST_X_AND:
+  case NST_X_OR:
+  case NST_X_NOT: break;
+  }
+  return is_more(e->a) || is_more(e->b) || is_more(e->c);
+}
+
 /* An expression without metrics that is more than what terms can do. */
 static nst_term of_parameters(nst_builder *b, const nst_expr *e) {
   const int axis = axis_of_mask(b, nst_sweep_mask(b->axes, b->sweep, e));
@@ -147,6 +189,10 @@ static nst_term expression(nst_builder *b, const nst_expr *e) {
   nst_term x;
   if (b->why) return nst_term_failed;
   if (e->kind != NST_X_CONST && is_fixed(b, e)) return fixed(b, e);
+  if (!has_metric(e) && is_more(e)) { /* the whole of it, where one axis decides: what is in it need not be exact */
+    const int axis = axis_of_mask(b, nst_sweep_mask(b->axes, b->sweep, e));
+    if (axis >= 0) return tabulate(b, e, axis);
+  }
   switch (e->kind) {
   case NST_X_CONST: return nst_term_constant(b, e->value);
   case NST_X_BOOL:
