@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { VARIANTS = 1 << 20, UNIT_POINTS = 1 << 20 };
+enum { VARIANTS = 1 << 20, UNIT_POINTS = 1 << 20, PRUNE_POINTS = 1 << 8 };
 
 /* ---- preparing ---- */
 
@@ -237,7 +237,9 @@ nst_sweep_engine *nst_sweep_kernel_new(const nst_ir_mapping *m, const nst_ir_swe
   }
   nst_buffer_fini(&error);
   /* Where a point may be dropped or wrong, it has to be looked at. */
-  if (options.prune && k->feasible && k->program.possible < 0 && k->program.wrong < 0) k->bounds = nst_sweep_bounds_new(arena, &k->program, k->divisors);
+  const bool prunes = options.prune && k->feasible && k->program.possible < 0 && k->program.wrong < 0;
+  k->prune_from = !prunes ? UINT64_MAX : k->feasible >> 14 < PRUNE_POINTS ? k->feasible >> 14 : PRUNE_POINTS;
+  if (prunes) nst_kernel_bounds_init(k);
   uint64_t units, space_points;
   if (__builtin_mul_overflow(k->axes.variants.count, k->chunks, &units)) units = UINT64_MAX;
   if (__builtin_mul_overflow(k->axes.variants.count, k->axes.points, &space_points)) space_points = UINT64_MAX;

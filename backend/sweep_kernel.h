@@ -4,25 +4,12 @@
 #ifndef NST_BACKEND_SWEEP_KERNEL_H
 #define NST_BACKEND_SWEEP_KERNEL_H
 #include "backend/sweep_layout.h"
+#include "backend/sweep_stairs.h"
 #include "base/vec.h"
 
-/* ---- pruning (sweep_bounds.c) ---- */
-
-/* Proven pruning for the kernel engine: what the coefficients of a level say
- * about every point further in.
- *
- * A condition `form <= constant` whose form has only positive coefficients (the
- * memory that tiles take) is a lower bound as soon as the outer tuples are
- * known: each column is at least its least value. Where the bound is broken, no
- * point further in is valid, whatever it costs. */
-typedef struct nst_sweep_bounds nst_sweep_bounds;
-/* NULL: no condition of that kind. */
-nst_sweep_bounds *nst_sweep_bounds_new(nst_arena *arena, const nst_sweep_program *p, const int64_t *divisors);
-/* coefficients: those of the level's entries (last level: of the slots) at [k * stride]. Can no point further in be valid? */
-bool nst_sweep_bounds_prune(const nst_sweep_bounds *b, const nst_sweep_layout *l, const nst_sweep_nest *nest, int level,
-                            const void *coefficients, uint64_t stride);
-
 /* ---- the engine ---- */
+
+typedef struct { double lo, hi; } nst_range;
 
 enum { NST_KERNEL_PROGRAM = 250 /* ops, forms and slots at most */, NST_KERNEL_BATCH = 1 << 10 /* points in a call of the filter */ };
 
@@ -53,13 +40,18 @@ typedef struct {
   uint64_t feasible;           /* points per variant */
   nst_jit_unit *unit;
   nst_vector_function *accumulate, *filter;
-  nst_sweep_bounds *bounds;
+  uint64_t prune_from;         /* fewer points are not worth a look at their bounds */
+  nst_range *forms;            /* over all points */
+  double slack;                /* no sum of ranges on the way to a form is rounded by more */
+  bool *live;                  /* ops that bounds need */
   double compile_seconds;
 } nst_kernel_engine;
 
 /* Doubles where every number stays below 2^52, and then with as few columns in the innermost loop as there can be. NULL,
  * or why not. */
 const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating);
+/* The range of an op from those of the ops before it and of the forms. */
+nst_range nst_kernel_range_of_op(const nst_vop *o, const nst_range *ops, const nst_range *forms);
 /* Is the form never negative? */
 bool nst_kernel_is_positive(const nst_sweep_form *f);
 /* How many tuples of the last level but one go to the filter at once. */
@@ -68,6 +60,22 @@ nst_sweep_worker *nst_kernel_worker_new(const nst_sweep_engine *e);
 void nst_kernel_worker_free(nst_sweep_worker *w);
 bool nst_kernel_worker_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop, nst_sweep_each *each,
                            void *context, const char **error);
+
+/* ---- pruning (sweep_bounds.c) ----
+ *
+ * Once the tuples of the outer levels are known, the coefficients that they leave and the ranges of the columns further in
+ * bound every form, and so every op. Where no point further in can be valid, or all of them are worse than what is known,
+ * none needs to be looked at. */
+
+typedef struct {
+  bool has_best; double best;  /* points of a worse order of the first metric do not enter the best */
+  bool has_first; double first; /* front of one metric: points of a larger order do not enter it */
+  const nst_stairs *stairs;    /* front of two */
+} nst_kernel_known;
+void nst_kernel_bounds_init(nst_kernel_engine *k);
+/* coefficients: those of the level's entries (last level: of the slots) at [k * stride]; ops, forms: scratch. */
+bool nst_kernel_prune(const nst_kernel_engine *k, const nst_sweep_nest *nest, int level, const void *coefficients, uint64_t stride,
+                      const nst_kernel_known *known, nst_range *forms, nst_range *ops);
 
 /* ---- for programs that compare an engine with something else ---- */
 

@@ -3,10 +3,12 @@
  * The generated code only says which points may enter an answer; those are
  * computed again in whole numbers and offered to the result, which decides. */
 #include "backend/sweep_kernel.h"
-#include "backend/sweep_stairs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LOOK = 128 };
+typedef struct { uint64_t taken, good, skipped; } looks; /* at bounds */
 
 struct nst_sweep_worker {
   const nst_kernel_engine *k;
@@ -24,6 +26,8 @@ struct nst_sweep_worker {
   nst_stairs *stairs;           /* fronts of two metrics */
   uint64_t *worst, worst_variant; /* place of the point that set limit 0 */
   int64_t tally[4];             /* backend/vector.h */
+  looks *looks;                 /* per level, of this unit */
+  nst_kernel_known known; nst_range *form_ranges, *op_ranges; /* for pruning */
   int64_t *values, *ops;        /* of the forms and of the program */
   nst_sweep_point point;
   nst_sweep_result *unit;       /* of the unit at hand */
@@ -77,6 +81,9 @@ nst_sweep_worker *nst_kernel_worker_new(const nst_sweep_engine *e) {
   w->batch = zeros(nst_kernel_batch_rows(l), sizeof *w->batch);
   w->candidates = aligned(4 * nst_kernel_batch_rows(l) * l->dims[n - 1].padded);
   w->stairs = nst_stairs_new((int)npoints);
+  w->looks = zeros(n, sizeof *w->looks);
+  w->form_ranges = zeros((size_t)l->nforms, sizeof *w->form_ranges);
+  w->op_ranges = zeros((size_t)k->program.nops, sizeof *w->op_ranges);
   w->worst = zeros(npoints, sizeof *w->worst);
   w->values = zeros((size_t)l->nforms, sizeof *w->values);
   w->ops = zeros((size_t)k->program.nops, sizeof *w->ops);
@@ -91,7 +98,7 @@ void nst_kernel_worker_free(nst_sweep_worker *w) {
   nst_sweep_nest_fini(&w->nest, &w->k->layout);
   for (int d = 0; d < w->k->layout.ndims; d++) free(w->coefficients[d]);
   void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->first, w->which, w->slots, w->limits, w->batch, w->candidates,
-                 w->values, w->ops, w->worst, w->point.params, w->point.places, w->point.metrics};
+                 w->values, w->ops, w->worst, w->looks, w->form_ranges, w->op_ranges, w->point.params, w->point.places, w->point.metrics};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   nst_stairs_free(w->stairs);
   nst_sweep_result_free(w->unit);
@@ -174,6 +181,11 @@ static void no_limits(nst_sweep_worker *w) {
   for (size_t i = 1; i < 2 + NST_VECTOR_BUCKETS + NST_VECTOR_OCTAVES; i++) set_limit(w, i, true);
 }
 
+/* A double that is no better than the limit. */
+static double beyond(const nst_sweep_worker *w, int64_t limit, bool largest) {
+  return w->k->layout.floating ? (double)limit : nextafter((double)limit, largest ? -INFINITY : INFINITY);
+}
+
 /* Tightens the limits by what is known: points that a result holds, in this unit or in units done before. */
 static void tighten(nst_sweep_worker *w, const nst_sweep_result *known) {
   const nst_ir_sweep *s = w->k->sweep;
@@ -184,13 +196,19 @@ static void tighten(nst_sweep_worker *w, const nst_sweep_result *known) {
     double old = get_double(w, w->limits, 0);
     if (s->maximize ? (double)limit >= old : (double)limit <= old) {
       set_whole(w, w->limits, 0, limit);
+      w->known.has_best = true;
+      w->known.best = beyond(w, limit, s->maximize);
       memcpy(w->worst, worst->places, (size_t)s->npoints * sizeof *w->worst);
       w->worst_variant = worst->variant;
     }
   }
   if (s->npareto == 1 && !w->k->all && nst_sweep_result_nfront(known)) {
     int64_t limit = nst_sweep_metric_order(&p->metrics[s->nobjectives], nst_sweep_result_front(known, 0)->metrics[s->nobjectives]);
-    if ((double)limit < get_double(w, w->limits, 1)) set_whole(w, w->limits, 1, limit);
+    if ((double)limit < get_double(w, w->limits, 1)) {
+      set_whole(w, w->limits, 1, limit);
+      w->known.has_first = true;
+      w->known.first = beyond(w, limit, false);
+    }
   }
 }
 
@@ -331,12 +349,23 @@ static void make_table(nst_sweep_worker *w) {
   if (w->nrows) w->k->accumulate(in, w->k->layout.dims[d].ntuples, NULL);
 }
 
+/* A look at bounds takes as long as LOOK points. Where the looks of a level have not paid in this unit, only few are taken. */
+static bool is_worth(nst_sweep_worker *w, int level, uint64_t points) {
+  looks *l = &w->looks[level];
+  if (points < w->k->prune_from) return false;
+  if (l->taken < 16 || l->good * points >= l->taken * LOOK) return true;
+  return ++l->skipped % 64 == 0;
+}
+
 /* Skips what a bound rules out. */
 static bool pruned(nst_sweep_worker *w, const job *j, int level, const void *coefficients, uint64_t stride) {
   const nst_kernel_engine *k = w->k;
-  if (!k->bounds || !nst_sweep_bounds_prune(k->bounds, &k->layout, &w->nest, level, coefficients, stride)) return false;
   uint64_t points = 1;
   for (int d = level; d < k->layout.ndims; d++) points *= k->layout.dims[d].ntuples;
+  if (!is_worth(w, level, points)) return false;
+  w->looks[level].taken++;
+  if (!nst_kernel_prune(k, &w->nest, level, coefficients, stride, &w->known, w->form_ranges, w->op_ranges)) return false;
+  w->looks[level].good++;
   nst_sweep_result_tally(j->into)->pruned += points;
   return true;
 }
@@ -400,6 +429,8 @@ bool nst_kernel_worker_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result 
   memset(w->tally, 0, sizeof w->tally);
   nst_sweep_result_clear(w->unit);
   no_limits(w);
+  w->known = (nst_kernel_known){.stairs = w->stairs};
+  memset(w->looks, 0, (size_t)k->layout.ndims * sizeof *w->looks);
   nst_stairs_clear(w->stairs);
   tighten(w, into);
   lower_by_front(w, into);

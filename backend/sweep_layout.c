@@ -96,10 +96,11 @@ static int column_at(const nst_sweep_layout *l, int d, const nst_sweep_term *ter
   return l->dims[d].axis < 0 ? 0 : term->columns[l->dims[d].axis];
 }
 
-static double least_of(const nst_sweep_layout *l, int d, int column) {
-  if (!column || l->dims[d].axis < 0) return 1;
-  int64_t least = l->tables->columns[l->dims[d].axis][column].least;
-  return least < 0 ? -INFINITY : (double)least; /* of a product with it nothing is known */
+static void bounds_of(const nst_sweep_layout *l, int d, int column, double *lo, double *hi) {
+  *lo = *hi = 1;
+  if (!column || l->dims[d].axis < 0) return;
+  *lo = (double)l->tables->columns[l->dims[d].axis][column].least;
+  *hi = (double)l->tables->columns[l->dims[d].axis][column].most;
 }
 
 static int add_entry(nst_sweep_level *level, nst_sweep_entry e) {
@@ -117,11 +118,12 @@ static int entry_of(nst_sweep_nest *n, const nst_sweep_layout *l, int d, int for
   nst_sweep_level *level = &n->levels[d];
   for (int i = level->n - 1; i >= 0 && level->entries[i].form == form; i--)
     if (level->entries[i].column == column && level->entries[i].to == to) return i;
-  double here = least_of(l, d, column);
-  double further = d + 1 < l->ndims - 1 ? n->levels[d + 1].entries[to].least
-                   : d + 1 == l->ndims - 1 ? least_of(l, d + 1, n->slot_column[to])
-                                           : 1;
-  return add_entry(level, (nst_sweep_entry){form, column, to, here < 0 || further < 0 ? -1 : here * further});
+  double a, b, lo = 1, hi = 1;
+  bounds_of(l, d, column, &a, &b);
+  if (d + 1 == l->ndims - 1) bounds_of(l, d + 1, n->slot_column[to], &lo, &hi);
+  else if (d + 1 < l->ndims - 1) lo = n->levels[d + 1].entries[to].lo, hi = n->levels[d + 1].entries[to].hi;
+  const double p = a * lo, q = a * hi, r = b * lo, t = b * hi;
+  return add_entry(level, (nst_sweep_entry){form, column, to, fmin(fmin(p, q), fmin(r, t)), fmax(fmax(p, q), fmax(r, t))});
 }
 
 static int slot_of(nst_sweep_nest *n, const nst_sweep_layout *l, int form, int column, int *used) {

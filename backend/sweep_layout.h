@@ -36,7 +36,7 @@ void nst_sweep_layout_init(nst_sweep_layout *l, nst_arena *arena, const nst_swee
                            size_t npolys, int nforms, bool floating);
 
 /* One variant's levels. */
-typedef struct { int form, column, to; double least; /* of the product of this and all further columns; negative: unknown */ } nst_sweep_entry;
+typedef struct { int form, column, to; double lo, hi; /* of the product of this and all further columns, about */ } nst_sweep_entry;
 typedef struct { nst_sweep_entry *entries; int n, cap; } nst_sweep_level;
 typedef struct {
   nst_sweep_level *levels;   /* [ndims]; `to` of the last but one level: a slot */

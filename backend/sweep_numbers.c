@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { double lo, hi; } range;
+typedef nst_range range;
 
 static range widen(range r) { return (range){r.lo - fabs(r.lo) * 1e-9, r.hi + fabs(r.hi) * 1e-9}; }
 /* Of whole numbers. */
@@ -42,7 +42,7 @@ static range range_of_poly(const nst_kernel_engine *k, const nst_sweep_poly *p, 
   return sum;
 }
 
-static range range_of_op(const nst_vop *o, const range *r, const range *forms) {
+static range range_of(const nst_vop *o, const range *r, const range *forms) {
   const range a = o->a >= 0 ? r[o->a] : (range){0, 0}, b = o->b >= 0 ? r[o->b] : (range){0, 0};
   const double imm = (double)o->imm;
   switch (o->kind) {
@@ -56,16 +56,22 @@ static range range_of_op(const nst_vop *o, const range *r, const range *forms) {
   case NST_VOP_SCALE: return times(a, (range){imm, imm});
   case NST_VOP_CEILDIV: return widen((range){a.lo / imm, a.hi / imm + 1});
   case NST_VOP_FLOORDIV: return widen((range){a.lo / imm - 1, a.hi / imm});
-  case NST_VOP_SELECT: return (range){fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
-  case NST_VOP_LT:
-  case NST_VOP_LE:
-  case NST_VOP_EQ:
-  case NST_VOP_AND:
-  case NST_VOP_OR:
-  case NST_VOP_NOT:
-  case NST_VOP_TRUE: break;
+  case NST_VOP_SELECT:
+    if (r[o->imm].lo > 0) return a;
+    return r[o->imm].hi < 1 ? b : (range){fmin(a.lo, b.lo), fmax(a.hi, b.hi)};
+  case NST_VOP_LT: return (range){a.hi < b.lo, a.lo < b.hi};
+  case NST_VOP_LE: return (range){a.hi <= b.lo, a.lo <= b.hi};
+  case NST_VOP_EQ: return (range){a.lo == a.hi && b.lo == b.hi && a.lo == b.lo, a.lo <= b.hi && b.lo <= a.hi};
+  case NST_VOP_AND: return (range){fmin(a.lo, b.lo), fmin(a.hi, b.hi)};
+  case NST_VOP_OR: return (range){fmax(a.lo, b.lo), fmax(a.hi, b.hi)};
+  case NST_VOP_NOT: return (range){1 - a.hi, 1 - a.lo};
+  case NST_VOP_TRUE: return (range){1, 1};
   }
-  return (range){0, 1};
+  return (range){0, 0};
+}
+
+nst_range nst_kernel_range_of_op(const nst_vop *o, const nst_range *ops, const nst_range *forms) {
+  return whole(range_of(o, ops, forms));
 }
 
 /* Sums of counts; a parameter may be negative. */
@@ -85,10 +91,8 @@ static double largest_partial(const nst_kernel_engine *k) {
   return most;
 }
 
-/* The ranges of all ops; the largest number on the way to any. */
-static double ranges(const nst_kernel_engine *k, range *ops) {
-  range *forms = calloc((size_t)k->program.nforms + 1, sizeof *forms);
-  if (!forms) nst_out_of_memory();
+/* The ranges of all ops and forms; the largest number on the way to any. */
+static double ranges(const nst_kernel_engine *k, range *ops, range *forms) {
   double most = largest_partial(k), partial;
   for (int f = 0; f < k->program.nforms; f++) forms[f] = (range){INFINITY, -INFINITY};
   for (size_t i = 0; i < k->polys.len; i++) {
@@ -100,11 +104,10 @@ static double ranges(const nst_kernel_engine *k, range *ops) {
     if (nst_kernel_is_positive(&k->program.forms[f])) forms[f].lo = fmax(0, forms[f].lo);
   for (int i = 0; i < k->program.nops; i++) {
     const nst_vop *o = &k->program.ops[i];
-    ops[i] = whole(range_of_op(o, ops, forms));
+    ops[i] = nst_kernel_range_of_op(o, ops, forms);
     most = fmax(most, size_of(ops[i]));
     if (o->kind == NST_VOP_CEILDIV || o->kind == NST_VOP_FLOORDIV) most = fmax(most, size_of(ops[o->a]) + 2 * (double)o->imm);
   }
-  free(forms);
   return most;
 }
 
@@ -129,7 +132,8 @@ static int longest_axis(const nst_kernel_engine *k) {
 
 const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating) {
   range ops[NST_KERNEL_PROGRAM + 1];
-  const double most = ranges(k, ops);
+  k->forms = NST_NEW_ARRAY(k->arena, k->program.nforms, nst_range);
+  const double most = ranges(k, ops, k->forms);
   const char *wrong = check_divisors(k, ops);
   if (wrong) return wrong;
   double sum = 0;
@@ -144,6 +148,7 @@ const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating) {
     (void)frexp(fmax(1, ops[k->program.metrics[k->sweep->nobjectives].order].hi), &exponent);
     k->octave = exponent - 1;
   }
+  k->slack = *floating ? 0 : most * 1e-12;
   if (!*floating) return most < 0x1p62 ? NULL : "numbers past 62 bits";
   const int longest = longest_axis(k);
   if (longest < 0 || !k->polys.len) return NULL;

@@ -50,6 +50,11 @@ bool nst_stairs_enters(const nst_stairs *s, int64_t x, int64_t y, const uint64_t
   return before->y == y && before->x == x && earlier(s, places, variant, before);
 }
 
+bool nst_stairs_beat(const nst_stairs *s, int64_t x, int64_t y) {
+  const size_t n = up_to(s, x);
+  return n && (s->steps[n - 1].y < y || (s->steps[n - 1].y == y && s->steps[n - 1].x < x));
+}
+
 void nst_stairs_add(nst_stairs *s, int64_t x, int64_t y, const uint64_t *places, uint64_t variant) {
   if (!nst_stairs_enters(s, x, y, places, variant)) return;
   size_t from = up_to(s, x), to = from; /* steps [from, to) go */

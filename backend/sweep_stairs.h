@@ -12,6 +12,8 @@ void nst_stairs_free(nst_stairs *s); /* NULL is fine */
 void nst_stairs_clear(nst_stairs *s);
 /* Is no point at least as good, other than one that is equal and later? */
 bool nst_stairs_enters(const nst_stairs *s, int64_t x, int64_t y, const uint64_t *places, uint64_t variant);
+/* Is there a step nowhere larger than (x, y), and somewhere smaller? */
+bool nst_stairs_beat(const nst_stairs *s, int64_t x, int64_t y);
 /* Adds the point if it enters; those that it dominates or precedes go. */
 void nst_stairs_add(nst_stairs *s, int64_t x, int64_t y, const uint64_t *places, uint64_t variant);
 #endif

@@ -56,10 +56,11 @@ static void list_point(void *context, const nst_sweep_point *p) {
   list_line(context, l->out, p);
 }
 
-static answer run_threads(const asked *a, const nst_sweep_engine *e, int threads, bool each) {
+/* isolate: what the engine prunes depends on what it is shown. */
+static answer run_threads(const asked *a, const nst_sweep_engine *e, int threads, bool each, bool isolate) {
   answer out = {0};
   listing l = {a, &out.each};
-  nst_sweep_run_options o = {.threads = threads, .context = &l, .format = each ? list_line : NULL, .write = each ? write_lines : NULL};
+  nst_sweep_run_options o = {.threads = threads, .isolate = isolate, .context = &l, .format = each ? list_line : NULL, .write = each ? write_lines : NULL};
   nst_sweep_run *r = nst_sweep_run_new(e, a->shape, nst_sweep_job_make(e, 0, 0, 1), o);
   const char *error = NULL;
   if (nst_sweep_run_all(r, &error)) {
@@ -255,10 +256,11 @@ static const char *try_kernel(const asked *a, const answer *right, bool prune, b
     *refused = why ? why : "";
     return why ? NULL : "refused without a reason";
   }
-  answer one = run_threads(a, e, 1, each), three = run_threads(a, e, 3, each), reverse = run_reverse(a, e, each);
+  answer one = run_threads(a, e, 1, each, prune), three = run_threads(a, e, 3, each, prune), reverse = run_reverse(a, e, each);
   const char *text = difference(a, right, &one, prune ? SOME_PRUNED : ALL_COUNTED, each);
   if (!text && !same_bytes(&one, &three)) text = "three threads give other bytes than one";
-  if (!text && !same_bytes(&one, &reverse)) text = "units in reverse give other bytes";
+  if (!text && prune) text = difference(a, right, &reverse, SOME_PRUNED, each);
+  if (!text && !prune && !same_bytes(&one, &reverse)) text = "units in reverse give other bytes";
   if (!text && each && (one.each.len != three.each.len || (one.each.len && memcmp(one.each.text, three.each.text, one.each.len))))
     text = "three threads report other points than one, or in another order";
   if (one.result && prune) o->pruned = nst_sweep_result_tally(one.result)->pruned;
@@ -278,7 +280,7 @@ static void check_engines(const asked *a, sweep_outcome *o, uint64_t work) {
     *o = (sweep_outcome){.verdict = SWEEP_NO_SPACE, .why = "no plain engine"};
     return;
   }
-  answer right = run_threads(a, plain, 1, true);
+  answer right = run_threads(a, plain, 1, true, false);
   plain->free(plain);
   if (!right.result) {
     o->verdict = SWEEP_NO_SPACE;

@@ -46,6 +46,25 @@ static void it_says_what_comparing_says(void **state) {
   nst_stairs_free(NULL);
 }
 
+/* Is every point with at least these numbers behind another one, wherever it stands? */
+static void it_beats_what_is_worse_anywhere(void **state) {
+  (void)state;
+  static point all[POINTS];
+  nst_stairs *s = nst_stairs_new(PLACES);
+  assert_false(nst_stairs_beat(s, 0, 0));
+  for (int i = 0; i < POINTS / 4; i++) {
+    all[i] = (point){draw(0, 60), draw(0, 60), {0, (uint64_t)i}, 0};
+    nst_stairs_add(s, all[i].x, all[i].y, all[i].places, all[i].variant);
+    for (int k = 0; k < 50; k++) {
+      const int64_t x = draw(0, 60), y = draw(0, 60);
+      bool beats = false;
+      for (int j = 0; j <= i; j++) beats = beats || (all[j].x <= x && all[j].y <= y && (all[j].x < x || all[j].y < y));
+      assert_int_equal(nst_stairs_beat(s, x, y), beats);
+    }
+  }
+  nst_stairs_free(s);
+}
+
 static void of_equal_points_the_earlier_stays(void **state) {
   (void)state;
   nst_stairs *s = nst_stairs_new(1);
@@ -65,6 +84,7 @@ static void of_equal_points_the_earlier_stays(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(it_says_what_comparing_says),
+    cmocka_unit_test(it_beats_what_is_worse_anywhere),
     cmocka_unit_test(of_equal_points_the_earlier_stays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
