@@ -6,13 +6,16 @@
 #include "backend/llvm_emit.h"
 #include <string.h>
 
-enum { CARRIED = 5 }; /* by the loops of a filter: candidates so far and the tallies */
+enum {
+  SUM_LANES = 8,
+  CARRIED = 5 /* by the loops of a filter: candidates so far and the tallies */
+};
 
 typedef struct {
   LLVMContextRef context;
   LLVMModuleRef module;
   LLVMBuilderRef b;
-  LLVMTypeRef i1, mask, i64, f64, ptr, number, lanes, lanes_i64, lanes_i1, lanes_f64;
+  LLVMTypeRef i1, mask, i64, f64, ptr, number, lanes, lanes_i64, lanes_i1, lanes_f64, lanes_sum;
   const nst_vector_code *code;
   LLVMValueRef function, i, iota;   /* index of the vector's first tuple; 0 … lanes-1 */
   LLVMValueRef row;                 /* where the places of the row start */
@@ -255,6 +258,7 @@ static LLVMValueRef count_bits(emitter *e, LLVMValueRef mask) { /* of <lanes x i
   return LLVMBuildZExt(e->b, intrinsic(e, "llvm.ctpop", &e->mask, 1, &bits, 1), e->i64, "");
 }
 
+/* In SUM_LANES parts: to add them up takes time, and once is enough. */
 static LLVMValueRef sum_of_metrics(emitter *e, LLVMValueRef *v, LLVMValueRef inside) {
   LLVMValueRef sum = NULL;
   const bool early = e->code->floating && e->code->small_sum; /* add, then convert */
@@ -264,9 +268,11 @@ static LLVMValueRef sum_of_metrics(emitter *e, LLVMValueRef *v, LLVMValueRef ins
     sum = !sum ? x : early ? LLVMBuildFAdd(e->b, sum, x, "") : LLVMBuildAdd(e->b, sum, x, "");
   }
   if (early && sum) sum = LLVMBuildFPToSI(e->b, sum, e->lanes_i64, "");
-  if (!sum) return i64_of(e, 0);
+  if (!sum) return LLVMConstNull(e->lanes_sum);
   sum = LLVMBuildSelect(e->b, inside, sum, LLVMConstNull(e->lanes_i64), "");
-  return intrinsic(e, "llvm.vector.reduce.add", &e->lanes_i64, 1, &sum, 1);
+  LLVMValueRef all = slice(e, sum, 0, SUM_LANES);
+  for (unsigned k = SUM_LANES; k < NST_VECTOR_LANES; k += SUM_LANES) all = LLVMBuildAdd(e->b, all, slice(e, sum, k, SUM_LANES), "");
+  return all;
 }
 
 /* Which lanes hold points that may enter an answer. */
@@ -372,7 +378,8 @@ static LLVMValueRef new_function(emitter *e, const nst_vector_code *code, const 
   return f;
 }
 
-/* A loop over i = 0, step, … < n with `extra` values carried along; the caller fills the body and closes it. */
+/* A loop over i = 0, step, … < n with `extra` values carried along, number 2 a vector (sums of metrics); the caller fills the
+ * body and closes it. */
 typedef struct { LLVMBasicBlockRef before, body, done; LLVMValueRef i, carried[CARRIED]; } loop;
 
 static loop open_loop(emitter *e, int extra) {
@@ -382,7 +389,7 @@ static loop open_loop(emitter *e, int extra) {
   LLVMBuildBr(e->b, l.body);
   LLVMPositionBuilderAtEnd(e->b, l.body);
   l.i = LLVMBuildPhi(e->b, e->i64, "");
-  for (int k = 0; k < extra; k++) l.carried[k] = LLVMBuildPhi(e->b, e->i64, "");
+  for (int k = 0; k < extra; k++) l.carried[k] = LLVMBuildPhi(e->b, k == 2 ? e->lanes_sum : e->i64, "");
   return l;
 }
 
@@ -413,7 +420,7 @@ static void emit_filter_function(emitter *e) {
     e->octaves[k] = LLVMBuildLoad2(e->b, LLVMVectorType(e->f64, 8), place, "");
     LLVMSetAlignment(e->octaves[k], 8);
   }
-  LLVMValueRef zero = i64_of(e, 0), start[CARRIED] = {zero, zero, zero, zero, zero}, next[CARRIED];
+  LLVMValueRef zero = i64_of(e, 0), start[CARRIED] = {zero, zero, LLVMConstNull(e->lanes_sum), zero, zero}, next[CARRIED];
   loop outer = open_loop(e, CARRIED);
   e->coefficients = at(e, e->number, table, LLVMBuildLoad2(e->b, e->i64, at(e, e->i64, rows, outer.i), ""));
   e->row = LLVMBuildMul(e->b, outer.i, i64_of(e, nst_vector_padded(e->code->ntuples)), "");
@@ -429,6 +436,8 @@ static void emit_filter_function(emitter *e) {
     close_loop(e, &inner, i64_of(e, e->code->ntuples), NST_VECTOR_LANES, outer.carried, next, CARRIED);
   }
   close_loop(e, &outer, LLVMGetParam(e->function, 1), 1, start, next, CARRIED);
+  if (e->code->checksum) next[2] = intrinsic(e, "llvm.vector.reduce.add", &e->lanes_sum, 1, &next[2], 1);
+  else next[2] = zero;
   for (int k = 0; k < 4; k++) add_to(e, tally, k, next[k + 1]);
   LLVMBuildRet(e->b, next[0]);
 }
@@ -483,6 +492,7 @@ LLVMModuleRef nst_llvm_emit_vectors(LLVMContextRef context, const nst_vector_cod
                .ptr = LLVMPointerTypeInContext(context, 0)};
   e.lanes_i64 = LLVMVectorType(e.i64, NST_VECTOR_LANES);
   e.lanes_f64 = LLVMVectorType(e.f64, NST_VECTOR_LANES);
+  e.lanes_sum = LLVMVectorType(e.i64, SUM_LANES);
   e.lanes_i1 = LLVMVectorType(e.i1, NST_VECTOR_LANES);
   LLVMValueRef iota[NST_VECTOR_LANES];
   for (uint64_t k = 0; k < NST_VECTOR_LANES; k++) iota[k] = i64_of(&e, k);
