@@ -1,8 +1,9 @@
 /* A point of a sweep in words: the names of its metrics as the block writes
  * them, its orders as the names of the loops, its keeps. */
-#include "driver/sweep.h"
 #include "driver/expectation.h"
+#include "driver/sweep.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- metrics: objectives and pareto, each text once, in the order of the block ---- */
@@ -26,12 +27,14 @@ void nst_sweep_choose_metrics(nestor_sweep *s) {
   int order[NST_SWEEP_MAX_METRICS];
   for (int i = 0; i < all; i++) { /* by place */
     int at = i;
-    for (; at > 0 && metric_at(s->ir, order[at - 1])->span.begin > metric_at(s->ir, i)->span.begin; at--) order[at] = order[at - 1];
+    for (; at > 0 && metric_at(s->ir, order[at - 1])->span.begin > metric_at(s->ir, i)->span.begin; at--)
+      order[at] = order[at - 1];
     order[at] = i;
   }
   for (int i = 0; i < all; i++) {
     bool seen = false;
-    for (int k = 0; k < s->nshown; k++) seen = seen || same_text(s, metric_at(s->ir, s->shown[k]), metric_at(s->ir, order[i]));
+    for (int k = 0; k < s->nshown; k++)
+      seen = seen || same_text(s, metric_at(s->ir, s->shown[k]), metric_at(s->ir, order[i]));
     if (!seen) s->shown[s->nshown++] = order[i];
   }
 }
@@ -48,7 +51,8 @@ nst_rat nst_sweep_metric(const nestor_sweep *s, int i, const nst_sweep_point *p)
 
 /* ---- orders and keeps ---- */
 
-void nst_sweep_order(const nestor_sweep *s, const nst_sweep_point *p, int block, const char *separator, nst_buffer *out) {
+void nst_sweep_order(const nestor_sweep *s, const nst_sweep_point *p, int block, const char *separator,
+                     nst_buffer *out) {
   uint64_t orders[64], dropped;
   int place[16];
   const nst_ir_node *loops[16];
@@ -65,7 +69,8 @@ void nst_sweep_order(const nestor_sweep *s, const nst_sweep_point *p, int block,
 
 const nst_ir_node *nst_sweep_keep_node(const nestor_sweep *s, int i) {
   for (int n = 0; n < s->mapping->nnodes; n++)
-    if (s->mapping->nodes[n]->kind == NST_NODE_KEEP && s->mapping->nodes[n]->optional && i-- == 0) return s->mapping->nodes[n];
+    if (s->mapping->nodes[n]->kind == NST_NODE_KEEP && s->mapping->nodes[n]->optional && i-- == 0)
+      return s->mapping->nodes[n];
   return NULL;
 }
 
@@ -81,16 +86,59 @@ bool nst_sweep_keep(const nestor_sweep *s, const nst_sweep_point *p, int i, nst_
 
 void nst_sweep_value(nst_buffer *out, const nst_value *v) {
   switch (v->kind) {
-    case NST_VALUE_RAT: nst_number_json(out, v->rat); return;
-    case NST_VALUE_REAL: nst_buffer_double(out, v->real); return;
-    case NST_VALUE_BOOL: nst_buffer_puts(out, v->truth ? "true" : "false"); return;
+  case NST_VALUE_RAT: nst_number_json(out, v->rat); return;
+  case NST_VALUE_REAL: nst_buffer_double(out, v->real); return;
+  case NST_VALUE_BOOL: nst_buffer_puts(out, v->truth ? "true" : "false"); return;
   }
+}
+
+/* ---- point by point ---- */
+
+size_t nestor_sweep_found(const nestor_sweep *s, nestor_found list) {
+  if (!s->found) return 0;
+  return list == NESTOR_FOUND_BEST ? nst_sweep_result_nbest(s->found) : nst_sweep_result_nfront(s->found);
+}
+
+static const nst_sweep_point *point_at(const nestor_sweep *s, nestor_found list, size_t i) {
+  if (i >= nestor_sweep_found(s, list)) return NULL;
+  return list == NESTOR_FOUND_BEST ? nst_sweep_result_best(s->found, i) : nst_sweep_result_front(s->found, i);
+}
+
+double nestor_sweep_param(nestor_sweep *s, nestor_found list, size_t i, const char *param) {
+  const nst_sweep_point *p = point_at(s, list, i);
+  const nst_value *values = p ? nst_sweep_params(s, p) : NULL;
+  for (int k = 0; values && k < s->mapping->scope.nparams; k++) {
+    if (strcmp(s->mapping->scope.params[k].name, param)) continue;
+    const nst_value *v = &values[k];
+    return v->kind == NST_VALUE_RAT ? nst_rat_to_double(v->rat) : v->kind == NST_VALUE_REAL ? v->real : v->truth;
+  }
+  return NAN;
+}
+
+size_t nestor_sweep_metrics(const nestor_sweep *s) { return (size_t)s->nshown; }
+
+double nestor_sweep_metric(const nestor_sweep *s, nestor_found list, size_t i, size_t metric) {
+  const nst_sweep_point *p = point_at(s, list, i);
+  return p && metric < nestor_sweep_metrics(s) ? nst_rat_to_double(nst_sweep_metric(s, (int)metric, p)) : NAN;
+}
+
+nestor_status nestor_sweep_metric_name(const nestor_sweep *s, size_t metric, nestor_buffer *out) {
+  if (metric >= nestor_sweep_metrics(s)) return NESTOR_USAGE;
+  nst_sweep_metric_name(s, (int)metric, &out->text);
+  return NESTOR_OK;
+}
+
+nestor_status nestor_sweep_mapping(nestor_sweep *s, nestor_found list, size_t i, const char *name, nestor_buffer *out) {
+  const nst_sweep_point *p = point_at(s, list, i);
+  if (!p) return NESTOR_USAGE;
+  nst_sweep_mapping_line(s, p, name, &out->text);
+  return NESTOR_OK;
 }
 
 void nestor_sweep_write(nestor_sweep *s, nestor_format format, bool color, bool timing, nestor_buffer *out) {
   switch (format) {
-    case NESTOR_FORMAT_TABLE: nst_sweep_table(s, color, timing, &out->text); return;
-    case NESTOR_FORMAT_JSON: nst_sweep_json(s, timing, &out->text); return;
-    case NESTOR_FORMAT_CSV: nst_sweep_csv(s, &out->text); return;
+  case NESTOR_FORMAT_TABLE: nst_sweep_table(s, color, timing, &out->text); return;
+  case NESTOR_FORMAT_JSON: nst_sweep_json(s, timing, &out->text); return;
+  case NESTOR_FORMAT_CSV: nst_sweep_csv(s, &out->text); return;
   }
 }

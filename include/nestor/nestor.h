@@ -454,6 +454,18 @@ NESTOR_API nestor_status nestor_sweep_merge(nestor_sweep *sweep, const char *byt
 
 /* The answer. timing adds seconds and threads, which differ from run to run. JSON follows the schema nestor.sweep/1. */
 NESTOR_API void nestor_sweep_write(nestor_sweep *sweep, nestor_format format, bool color, bool timing, nestor_buffer *out);
+/* What was found, one by one: the best first, the front by its first metric. */
+typedef enum { NESTOR_FOUND_BEST, NESTOR_FOUND_FRONT } nestor_found;
+NESTOR_API size_t nestor_sweep_found(const nestor_sweep *sweep, nestor_found list);
+/* The value of a parameter of the mapping, swept or not, at point i of a list; NaN: no such point or parameter. */
+NESTOR_API double nestor_sweep_param(nestor_sweep *sweep, nestor_found list, size_t i, const char *param);
+/* A metric as the nearest double; `metric` counts the different ones of the block, in its order. NaN: no such. */
+NESTOR_API double nestor_sweep_metric(const nestor_sweep *sweep, nestor_found list, size_t i, size_t metric);
+NESTOR_API size_t nestor_sweep_metrics(const nestor_sweep *sweep);
+NESTOR_API nestor_status nestor_sweep_metric_name(const nestor_sweep *sweep, size_t metric, nestor_buffer *out);
+/* The point's mapping as one line of the language, called `name`. NESTOR_USAGE: no such point. */
+NESTOR_API nestor_status nestor_sweep_mapping(nestor_sweep *sweep, nestor_found list, size_t i, const char *name, nestor_buffer *out);
+
 /* The best point as a complete program, its tiles, orders and keeps settled. `directory`: from where the program's own
  * `use "file"` paths are to be written, relative to it (NULL: unchanged). NESTOR_USAGE: no point is valid. */
 NESTOR_API nestor_status nestor_sweep_emit(nestor_sweep *sweep, const char *directory, nestor_buffer *out);
