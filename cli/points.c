@@ -19,14 +19,16 @@ typedef struct {
   const cli_args *args;
   const nestor_program *program;
   size_t mapping, nparams, ncolumns, nfigures;
-  const char **names;   /* [nparams] */
-  size_t *param_of;     /* [ncolumns] of the file */
-  bool *given;          /* [nparams]: by a column or --set */
-  const char **figures; char **owned; size_t nowned;
+  const char **names; /* [nparams] */
+  size_t *param_of;   /* [ncolumns] of the file */
+  bool *given;        /* [nparams]: by a column or --set */
+  const char **figures;
+  char **owned;
+  size_t nowned;
   nestor_kernel *kernel;
-  nestor_eval *eval;    /* to say why a row is wrong */
-  int64_t **columns;    /* [nparams][CHUNK] */
-  double **values;      /* [nfigures][CHUNK] */
+  nestor_eval *eval; /* to say why a row is wrong */
+  int64_t **columns; /* [nparams][CHUNK] */
+  double **values;   /* [nfigures][CHUNK] */
   uint8_t *points, *bad;
   size_t row, told, wrong; /* rows before this chunk */
   nestor_buffer *out;
@@ -105,7 +107,9 @@ static int read_header(job *j, const char *p, const char *end) {
     while (a < b && (*a == ' ' || *a == '"')) a++;
     while (b > a && (b[-1] == ' ' || b[-1] == '"')) b--;
     size_t param = 0;
-    while (param < j->nparams && (strlen(j->names[param]) != (size_t)(b - a) || memcmp(j->names[param], a, (size_t)(b - a)))) param++;
+    while (param < j->nparams &&
+           (strlen(j->names[param]) != (size_t)(b - a) || memcmp(j->names[param], a, (size_t)(b - a))))
+      param++;
     if (param == j->nparams) {
       nestor_mapping_info info = {0};
       nestor_program_mapping(j->program, j->mapping, &info);
@@ -152,8 +156,10 @@ static int take_sets(job *j) {
 
 static void tell(job *j, size_t i, const char *what) {
   j->wrong++;
-  if (j->told++ < TOLD) cli_say("%s: row %zu: %s", cli_display_name(j->path), j->row + i + 1, what);
-  else if (j->told == TOLD + 1) cli_say("more rows are wrong; their figures are empty");
+  if (j->told++ < TOLD)
+    cli_say("%s: row %zu: %s", cli_display_name(j->path), j->row + i + 1, what);
+  else if (j->told == TOLD + 1)
+    cli_say("more rows are wrong; their figures are empty");
 }
 
 /* Reads the numbers of row i of the chunk; a row that is wrong gets what is no tile. */
@@ -165,8 +171,10 @@ static void read_row(job *j, size_t i, const char *p, const char *end) {
       break;
     }
     const char *next = get_integer(p, end, &j->columns[j->param_of[c]][i]);
-    if (!next) wrong = "what should be a whole number is none";
-    else p = next + 1;
+    if (!next)
+      wrong = "what should be a whole number is none";
+    else
+      p = next + 1;
   }
   if (!wrong && p <= end) wrong = "there are more numbers than names in the header";
   j->bad[i] = wrong != NULL;
@@ -202,20 +210,43 @@ static void write_row(job *j, size_t i, bool empty) {
     if (c) line[n++] = ',';
     if (c < j->ncolumns) {
       if (!j->bad[i]) n += put_integer(line + n, j->columns[j->param_of[c]][i]);
-    } else if (!empty && !isnan(j->values[c - j->ncolumns][i])) n += put_double(line + n, j->values[c - j->ncolumns][i]);
+    } else if (!empty && !isnan(j->values[c - j->ncolumns][i]))
+      n += put_double(line + n, j->values[c - j->ncolumns][i]);
   }
   line[n++] = '\n';
   nestor_buffer_append(j->out, line, n);
 }
 
+/* Without native code: one by one. */
+static void count_row(job *j, size_t i) {
+  nestor_eval_reset(j->eval);
+  for (size_t p = 0; p < j->nparams; p++) {
+    char number[24];
+    if (!j->given[p]) continue;
+    snprintf(number, sizeof number, "%lld", (long long)j->columns[p][i]);
+    nestor_eval_set(j->eval, j->names[p], number);
+  }
+  const bool good = nestor_eval_run(j->eval, NESTOR_ENGINE_ANALYSIS, NULL) == NESTOR_OK;
+  j->points[i] = good ? NESTOR_POINT_OK : NESTOR_POINT_INVALID;
+  for (size_t f = 0; f < j->nfigures; f++)
+    if (!good || nestor_eval_figure(j->eval, j->figures[f], &j->values[f][i]) != NESTOR_OK) j->values[f][i] = NAN;
+  if (good) return;
+  nestor_diagnostic d = {.message = "it cannot be evaluated"};
+  nestor_diagnostics_get(nestor_eval_diagnostics(j->eval), 0, &d);
+  tell(j, i, d.message);
+}
+
 static void do_chunk(job *j, size_t n) {
   bool complete = true;
   for (size_t p = 0; p < j->nparams; p++) complete = complete && j->given[p];
-  if (!complete) nestor_kernel_defaults(j->kernel, n, j->given, j->columns, j->points);
-  nestor_kernel_batch(j->kernel, n, (const int64_t *const *)j->columns, j->values, j->points);
+  if (j->kernel) {
+    if (!complete) nestor_kernel_defaults(j->kernel, n, j->given, j->columns, j->points);
+    nestor_kernel_batch(j->kernel, n, (const int64_t *const *)j->columns, j->values, j->points);
+  }
   for (size_t i = 0; i < n; i++) {
+    if (!j->kernel && !j->bad[i]) count_row(j, i);
     const bool good = !j->bad[i] && j->points[i] == NESTOR_POINT_OK;
-    if (!good && !j->bad[i]) tell_point(j, i);
+    if (j->kernel && !good && !j->bad[i]) tell_point(j, i);
     write_row(j, i, !good);
   }
   j->row += n;
@@ -248,7 +279,8 @@ static int do_rows(job *j, const char *text, size_t size) {
     p = stop ? stop + 1 : end;
   }
   do_chunk(j, n);
-  if (j->wrong) cli_say("%s: %zu of %zu rows are wrong; the others are complete", cli_display_name(j->path), j->wrong, j->row);
+  if (j->wrong)
+    cli_say("%s: %zu of %zu rows are wrong; the others are complete", cli_display_name(j->path), j->wrong, j->row);
   return j->wrong ? CLI_PROGRAM : CLI_GOOD;
 }
 
@@ -292,8 +324,10 @@ static bool find_mapping(job *j, int *code) {
   j->mapping = args->nmappings ? nestor_program_find(p, args->mappings[0]) : 0;
   if (j->mapping != SIZE_MAX) return true;
   const char *near = nestor_program_suggest(p, args->mappings[0]);
-  if (near) cli_say("no mapping is named \"%s\"; did you mean \"%s\"?", args->mappings[0], near);
-  else cli_say("no mapping is named \"%s\"", args->mappings[0]);
+  if (near)
+    cli_say("no mapping is named \"%s\"; did you mean \"%s\"?", args->mappings[0], near);
+  else
+    cli_say("no mapping is named \"%s\"", args->mappings[0]);
   return false;
 }
 
@@ -320,8 +354,12 @@ static int run_job(job *j, const nestor_buffer *text) {
   nestor_buffer *error = nestor_buffer_new();
   j->kernel = nestor_kernel_new(j->program, j->mapping, j->figures, j->nfigures, &status, error);
   int code = CLI_PROGRAM;
-  if (!j->kernel) cli_say("--points needs native code: %s", nestor_buffer_data(error));
-  else code = do_rows(j, nestor_buffer_data(text), nestor_buffer_size(text));
+  if (!j->kernel && status == NESTOR_UNAVAILABLE)
+    cli_say("--points is slower by far without native code: %s", nestor_buffer_data(error));
+  if (!j->kernel && status != NESTOR_UNAVAILABLE)
+    cli_say("%s", nestor_buffer_data(error));
+  else
+    code = do_rows(j, nestor_buffer_data(text), nestor_buffer_size(text));
   nestor_buffer_free(error);
   nestor_kernel_free(j->kernel);
   nestor_eval_free(j->eval);
@@ -352,11 +390,13 @@ int cli_points(const cli_args *args) {
   int code = CLI_PROGRAM;
   job j = {.args = args, .program = program, .out = out, .path = args->points};
   if (nestor_program_status(program) == NESTOR_OK && find_mapping(&j, &code)) {
-    if (!cli_read(args->points, text)) code = CLI_IO;
+    if (!cli_read(args->points, text))
+      code = CLI_IO;
     else if (!nestor_buffer_size(text)) {
       cli_say("%s is empty; its first line names the parameters", cli_display_name(args->points));
       code = CLI_WRONG_USAGE;
-    } else code = run_job(&j, text);
+    } else
+      code = run_job(&j, text);
   }
   if (nestor_buffer_size(out)) code = cli_worse(code, cli_output(args, out));
   nestor_buffer_free(text);

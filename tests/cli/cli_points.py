@@ -76,6 +76,14 @@ def test_wrong_usage():
     expect(run("eval", "--points", "-", "gemm.nest", stdin="tm\n4\n"), 0, out="tm,fits")
 
 
+def test_without_native_code():
+    write("gemm.nest", NEST)
+    text = "tm,tk\n16,8\n0,8\nx,1\n48,5\n"
+    fast, _ = points(text, code=1)
+    slow, _ = points(text, code=1, env={"NESTOR_LLVM_MODULE": "/nonexistent"})
+    assert slow.out == fast.out and fast.err in slow.err and "slower by far without native code" in slow.err
+
+
 def test_many_chunks():
     write("gemm.nest", NEST)
     _, rows = points("tm\n" + "".join(f"{1 + i % 512}\n" for i in range(9001)))

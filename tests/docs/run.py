@@ -157,7 +157,7 @@ def main():
 
     def skip(command):
         return (args.no_cc and command.startswith("$ cc ")) or (
-            args.no_jit and re.search(r"--engine (all|jit)|\./kernel", command) is not None)
+            args.no_jit and re.search(r"--engine (all|jit)|--points|\./kernel", command) is not None)
 
     nestor = args.nestor.resolve()
     if not shutil.which(str(nestor)):
