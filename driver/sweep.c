@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-  SMALL = 2000,      /* points that are evaluated one by one sooner than code is made for them */
+  SMALL = 2000,       /* points that are evaluated one by one sooner than code is made for them */
   FIRST_MAX = 1 << 20 /* a limit up to this is kept to the point, beyond it to whole units */
 };
 
@@ -113,8 +113,6 @@ static const char *plain_reason(const nestor_sweep *s) {
   if (s->options.no_kernel) return "native code was not wanted";
   if (s->points <= SMALL) return "the space is small";
   if (!nst_space_is_whole(s->space)) return "a set may hold numbers that are not whole";
-  for (int i = 0; i < s->mapping->scope.nparams; i++)
-    if (nst_space_follows(s->space, i)) return "the default of a parameter depends on a swept one";
   return NULL;
 }
 
@@ -122,7 +120,8 @@ static bool make_kernel_engine(nestor_sweep *s, nst_sweep_options options) {
   nst_buffer error = {0};
   const nst_jit_status status = nst_settings_jit(&s->jit, &s->program->settings, &error);
   if (status != NST_JIT_OK)
-    s->why_plain = nst_arena_printf(s->arena, "there is no native code (%s)", error.len ? error.text : "no reason given");
+    s->why_plain =
+      nst_arena_printf(s->arena, "there is no native code (%s)", error.len ? error.text : "no reason given");
   nst_buffer_fini(&error);
   if (status != NST_JIT_OK) return true;
   options.jit = s->jit;
@@ -322,7 +321,8 @@ nestor_status nestor_sweep_run(nestor_sweep *s) {
   nst_sweep_ranks *ranks = s->ranks ? nst_sweep_ranks_new(s->ranks, s->shape, &s->done, s->job.count) : NULL;
   const nst_sweep_run_options options = {.threads = threads_of(s),
                                          .source = ranks ? nst_sweep_ranks_source(ranks, NULL) : NULL,
-                                         .isolate = !s->options.no_prune && !s->writer && !strcmp(s->engine->name, "kernel"),
+                                         .isolate =
+                                           !s->options.no_prune && !s->writer && !strcmp(s->engine->name, "kernel"),
                                          .stop = &s->stop,
                                          .done = &s->done,
                                          .found = s->found,

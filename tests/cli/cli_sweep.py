@@ -429,8 +429,8 @@ def test_plot():
 
 def test_progress():
     write("p.nest", LONG.replace("tk in 1 .. K", "tk in 1 .. 360"))
-    result = run("sweep", "--no-kernel", "--limit", "400000", "--progress", "p.nest")
-    expect(result, 0, err=["nestor: sweep s of x: 1,728,000 points", "of 400 k points", "left, best energy = "])
+    result = run("sweep", "--no-kernel", "-j", "1", "--limit", "1000000", "--progress", "p.nest")
+    expect(result, 0, err=["nestor: sweep s of x: 1,728,000 points", "of 1.00 M points", "left, best energy = "])
     assert run("sweep", "-q", "--progress", "--limit", "1000", "p.nest").err == ""
 
 
