@@ -105,7 +105,9 @@ void nst_ranks_close(nst_ranks *r) {
 int nst_ranks_rank(const nst_ranks *r) { return r->rank; }
 int nst_ranks_size(const nst_ranks *r) { return r->size; }
 
-void nst_ranks_send(nst_ranks *r, int to, const nst_buffer *message) { r->module->send(to, message->text, message->len); }
+void nst_ranks_send(nst_ranks *r, int to, const nst_buffer *message) {
+  r->module->send(to, message->text, message->len);
+}
 
 bool nst_ranks_receive(nst_ranks *r, int *from, nst_buffer *message) {
   size_t len;

@@ -17,13 +17,13 @@
 enum { WORK = 1 << 26, STATES = 1 << 22 };
 
 typedef struct {
-  int n, *points;   /* members, ascending */
-  uint64_t *live;   /* [n+1]: members before j whose values the sets from j on use */
+  int n, *points; /* members, ascending */
+  uint64_t *live; /* [n+1]: members before j whose values the sets from j on use */
 } component;
 
 typedef struct {
-  uint64_t hash;    /* 0: free */
-  int point;        /* the first that is not bound; those of an end are not kept */
+  uint64_t hash; /* 0: free */
+  int point;     /* the first that is not bound; those of an end are not kept */
   const nst_rat *key;
   nst_u128 count;
 } state;

@@ -68,8 +68,8 @@ static void worker_free(nst_sweep_worker *w) {
   free(w);
 }
 
-static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop, nst_sweep_each *each,
-                void *context, const char **error) {
+static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop,
+                nst_sweep_each *each, void *context, const char **error) {
   const list *e = w->e;
   const uint64_t begin = unit * UNIT, end = e->n - begin < UNIT ? e->n : begin + UNIT;
   nst_walk *walk = nst_judge_walk(w->judge);
@@ -81,8 +81,10 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
     nst_u128 tuple;
     if (stop && atomic_load_explicit(stop, memory_order_relaxed)) return false;
     locate(e, i, &variant, &tuple);
-    if (tuple == at + 1) nst_walk_next(walk);
-    else if (tuple != at) nst_walk_seek(walk, tuple);
+    if (tuple == at + 1)
+      nst_walk_next(walk);
+    else if (tuple != at)
+      nst_walk_seek(walk, tuple);
     at = tuple;
     if (!nst_judge_into(w->judge, variant, w->unit, each, context, error)) return false;
   }
@@ -96,8 +98,8 @@ static void engine_free(nst_sweep_engine *engine) {
   nst_arena_free(e->arena);
 }
 
-static list *list_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space, const char *name, uint64_t n,
-                      nst_diags *diags) {
+static list *list_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space, const char *name,
+                      uint64_t n, nst_diags *diags) {
   nst_arena *arena = nst_arena_new();
   list *e = NST_NEW(arena, list);
   *e = (list){.arena = arena, .m = m, .s = s, .space = space, .tuples = nst_space_tuples(space)};
@@ -119,8 +121,8 @@ static list *list_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_
   return e;
 }
 
-nst_sweep_engine *nst_sweep_first_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space, uint64_t n,
-                                      nst_diags *diags) {
+nst_sweep_engine *nst_sweep_first_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space,
+                                      uint64_t n, nst_diags *diags) {
   list *e = list_new(m, s, space, "first", n, diags);
   return e ? &e->engine : NULL;
 }
@@ -145,7 +147,10 @@ static nst_u128 draw(uint64_t *state, nst_u128 last) {
   }
 }
 
-typedef struct { nst_u128 *items; size_t cap; } number_set; /* items: the number + 1; 0 is free */
+typedef struct {
+  nst_u128 *items;
+  size_t cap;
+} number_set; /* items: the number + 1; 0 is free */
 
 static bool set_add(number_set *set, nst_u128 v) {
   const uint64_t mixed = ((uint64_t)v ^ (uint64_t)(v >> 64)) * UINT64_C(0x9e3779b97f4a7c15);
@@ -179,13 +184,15 @@ static void draw_all(list *e, uint64_t seed) {
   qsort(e->sample, n, sizeof *e->sample, ascending);
 }
 
-nst_sweep_engine *nst_sweep_sample_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space, uint64_t n,
-                                       uint64_t seed, nst_diags *diags) {
+nst_sweep_engine *nst_sweep_sample_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space,
+                                       uint64_t n, uint64_t seed, nst_diags *diags) {
   list *e = list_new(m, s, space, "sample", n, diags);
   if (!e) return NULL;
   const bool large = nst_sweep_points(space, &e->variants) >= NST_SPACE_MAX;
-  if (large) nst_diag_add(diags, NST_D_TOO_MANY, s->span, "the space has more than 2^120 points");
-  else if (e->n > NST_SAMPLE_MAX) nst_diag_add(diags, NST_D_TOO_MANY, s->span, "a sample has at most %d points", NST_SAMPLE_MAX);
+  if (large)
+    nst_diag_add(diags, NST_D_TOO_MANY, s->span, "the space has more than 2^120 points");
+  else if (e->n > NST_SAMPLE_MAX)
+    nst_diag_add(diags, NST_D_TOO_MANY, s->span, "a sample has at most %d points", NST_SAMPLE_MAX);
   if (large || e->n > NST_SAMPLE_MAX) {
     engine_free(&e->engine);
     return NULL;

@@ -48,8 +48,8 @@ static void worker_free(nst_sweep_worker *w) {
   free(w);
 }
 
-static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop, nst_sweep_each *each,
-                void *context, const char **error) {
+static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop,
+                nst_sweep_each *each, void *context, const char **error) {
   const plain *e = w->e;
   const uint64_t first = unit / e->row_blocks * e->columns;
   const nst_u128 begin = (nst_u128)(unit % e->row_blocks) * e->rows;

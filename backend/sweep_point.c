@@ -15,7 +15,7 @@ enum { SLOTS = 64 };
 
 typedef struct {
   uint64_t variant;
-  nst_arena *arena; /* NULL: free */
+  nst_arena *arena;             /* NULL: free */
   nst_interpreter *interpreter; /* NULL: the variant is no mapping (without a keep? a tensor is kept nowhere) */
   nst_metrics metrics;
 } slot;
@@ -85,8 +85,10 @@ static const char *say(nst_judge *j, uint64_t variant, const char *what) {
     nst_buffer_printf(&text, "%s%s = ", k ? ", " : "", j->m->scope.params[p].name);
     nst_expr_print_number(&text, j->walk->params[p].rat);
   }
-  if (variant) nst_buffer_printf(&text, "%svariant %llu", j->s->npoints ? ", " : "", (unsigned long long)variant);
-  else if (!j->s->npoints) nst_buffer_puts(&text, "the mapping as written");
+  if (variant)
+    nst_buffer_printf(&text, "%svariant %llu", j->s->npoints ? ", " : "", (unsigned long long)variant);
+  else if (!j->s->npoints)
+    nst_buffer_puts(&text, "the mapping as written");
   nst_buffer_printf(&text, ": %s", what);
   const char *kept = nst_arena_strndup(j->arena, text.text, text.len);
   nst_buffer_fini(&text);
@@ -127,16 +129,18 @@ static bool exactly(nst_rat *out, double d) {
   for (; exponent < 0 && num && num % 2 == 0; exponent++) num /= 2;
   if (!num) return nst_rat_make(out, 0, 1);
   if (exponent < -126 || exponent > 73) return false;
-  if (exponent < 0) den <<= -exponent;
-  else num *= (nst_i128)1 << exponent;
+  if (exponent < 0)
+    den <<= -exponent;
+  else
+    num *= (nst_i128)1 << exponent;
   return nst_rat_make(out, num, den);
 }
 
 static bool to_rat(nst_rat *out, const nst_value *v) {
   switch (v->kind) {
-    case NST_VALUE_RAT: *out = v->rat; return true;
-    case NST_VALUE_REAL: return exactly(out, v->real);
-    case NST_VALUE_BOOL: *out = nst_rat_int(v->truth); return true;
+  case NST_VALUE_RAT: *out = v->rat; return true;
+  case NST_VALUE_REAL: return exactly(out, v->real);
+  case NST_VALUE_BOOL: *out = nst_rat_int(v->truth); return true;
   }
   return false;
 }
@@ -160,7 +164,8 @@ nst_point_verdict nst_judge_point(nst_judge *j, uint64_t variant, const nst_swee
   if (!nst_metrics_compute(&s->metrics, s->metrics.levels ? NULL : s->arena, nest, counts, NULL)) {
     nst_diags *d = messages(j);
     nst_metrics_compute(&s->metrics, NULL, nest, counts, d);
-    return *error = say(j, variant, nst_diags_count(d) ? nst_diags_get(d, 0)->message : "a figure overflows"), NST_POINT_FAILED;
+    return *error = say(j, variant, nst_diags_count(d) ? nst_diags_get(d, 0)->message : "a figure overflows"),
+           NST_POINT_FAILED;
   }
   nst_metrics_view view = {nest, counts, &s->metrics};
   uint64_t fuel = UINT64_C(1) << 26;
@@ -192,10 +197,10 @@ bool nst_judge_into(nst_judge *j, uint64_t variant, nst_sweep_result *into, nst_
   const nst_sweep_point *point;
   nst_sweep_tally *tally = nst_sweep_result_tally(into);
   switch (nst_judge_point(j, variant, &point, error)) {
-    case NST_POINT_FAILED: return false;
-    case NST_POINT_DROPPED: tally->dropped++; return true;
-    case NST_POINT_OTHER: tally->evaluated++; return true;
-    case NST_POINT_VALID: break;
+  case NST_POINT_FAILED: return false;
+  case NST_POINT_DROPPED: tally->dropped++; return true;
+  case NST_POINT_OTHER: tally->evaluated++; return true;
+  case NST_POINT_VALID: break;
   }
   tally->evaluated++;
   tally->valid++;

@@ -14,7 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { nst_sweep_point **items; size_t n, cap; } point_list;
+typedef struct {
+  nst_sweep_point **items;
+  size_t n, cap;
+} point_list;
 
 struct nst_sweep_result {
   nst_sweep_shape shape;
@@ -113,8 +116,10 @@ static void offer_best(nst_sweep_result *r, const nst_sweep_point *p) {
   size_t low = 0, high = list->n; /* the first not before p */
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (compare_best(r, list->items[middle], p) < 0) low = middle + 1;
-    else high = middle;
+    if (compare_best(r, list->items[middle], p) < 0)
+      low = middle + 1;
+    else
+      high = middle;
   }
   if (low < list->n && !compare_best(r, list->items[low], p)) return; /* the same point again */
   insert(r, list, low, p);
@@ -143,8 +148,10 @@ static void offer_front(nst_sweep_result *r, const nst_sweep_point *p) {
   size_t low = 0, high = list->n; /* the first whose metrics are not before p's */
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (compare_front(r, list->items[middle], p) < 0) low = middle + 1;
-    else high = middle;
+    if (compare_front(r, list->items[middle], p) < 0)
+      low = middle + 1;
+    else
+      high = middle;
   }
   if (low < list->n && !compare_front(r, list->items[low], p)) { /* equal in all metrics: the earlier one stays */
     if (compare_place(r, p, list->items[low]) >= 0) return;
@@ -165,8 +172,10 @@ static void offer_front(nst_sweep_result *r, const nst_sweep_point *p) {
   } else {
     size_t kept = low;
     for (size_t i = low; i < list->n; i++) {
-      if (covers(r, p, list->items[i])) free(list->items[i]);
-      else list->items[kept++] = list->items[i];
+      if (covers(r, p, list->items[i]))
+        free(list->items[i]);
+      else
+        list->items[kept++] = list->items[i];
     }
     list->n = kept;
   }
@@ -247,7 +256,11 @@ void nst_sweep_result_save(const nst_sweep_result *r, nst_buffer *out) {
   put(out, checksum(out->text + begin, out->len - begin));
 }
 
-typedef struct { const unsigned char *at; size_t left; bool bad; } reader;
+typedef struct {
+  const unsigned char *at;
+  size_t left;
+  bool bad;
+} reader;
 
 static uint64_t get(reader *in) {
   if (in->left < 8) {
@@ -291,7 +304,8 @@ static bool read_all(nst_sweep_result *r, reader *in) {
   r->tally.valid = get(in);
   const uint64_t nbest = get(in), nfront = get(in);
   const size_t size = 8 + 16 * (size_t)r->shape.npoints + 32 * (size_t)r->shape.nmetrics;
-  if (in->bad || !holds(in, nbest, size) || !holds(in, nfront, size) || in->left != (nbest + nfront) * size) return false;
+  if (in->bad || !holds(in, nbest, size) || !holds(in, nfront, size) || in->left != (nbest + nfront) * size)
+    return false;
   nst_arena *work = nst_arena_new();
   nst_sweep_point p = {.params = NST_NEW_ARRAY(work, r->shape.npoints, int64_t),
                        .places = NST_NEW_ARRAY(work, r->shape.npoints, uint64_t),
@@ -300,8 +314,10 @@ static bool read_all(nst_sweep_result *r, reader *in) {
   for (uint64_t i = 0; i < nbest + nfront && !in->bad; i++) {
     get_point(r, &p, in);
     if (in->bad) break;
-    if (i < nbest) offer_best(r, &p);
-    else offer_front(r, &p);
+    if (i < nbest)
+      offer_best(r, &p);
+    else
+      offer_front(r, &p);
   }
   nst_arena_free(work);
   return !in->bad && r->best.n == nbest && r->front.n == nfront;

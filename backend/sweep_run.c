@@ -28,7 +28,11 @@ enum { SEEDS = 16, UNITS_PER_SEED = 64, FLUSH_MS = 100, POLL_MS = 2, WAKE_MS = 5
 #define NO_UNIT UINT64_MAX
 
 typedef struct text text; /* the points of a unit that waits for its turn */
-struct text { uint64_t unit; nst_buffer bytes; text *next; };
+struct text {
+  uint64_t unit;
+  nst_buffer bytes;
+  text *next;
+};
 
 typedef struct {
   nst_sweep_run *run;
@@ -36,7 +40,7 @@ typedef struct {
   nst_sweep_worker *worker;
   nst_sweep_result *own;
   nst_sweep_result *unit; /* of the unit at hand, where units are isolated */
-  nst_unit_set done;     /* not added yet */
+  nst_unit_set done;      /* not added yet */
   double flushed;
   uint64_t in_flight;
 } hand;
@@ -46,19 +50,22 @@ struct nst_sweep_run {
   nst_sweep_shape shape;
   nst_sweep_job job;
   nst_sweep_run_options options;
-  hand *hands; int nhands, working;
+  hand *hands;
+  int nhands, working;
   pthread_mutex_t lock, output;
-  pthread_cond_t work, room, news; /* there are units; texts were written; something happened */
+  pthread_cond_t work, room, news;   /* there are units; texts were written; something happened */
   nst_unit_set todo, done, all_done; /* all_done: with what was released */
   nst_sweep_result *found;
   nst_sweep_result *base; /* where units are isolated: what each starts from */
-  nst_work coming;       /* whether the source has more */
-  bool changed;          /* since the last save */
-  uint64_t failed; char *error; /* the lowest unit that fails */
-  bool broken;           /* a write failed */
-  text *texts; size_t pending;
+  nst_work coming;        /* whether the source has more */
+  bool changed;           /* since the last save */
+  uint64_t failed;
+  char *error; /* the lowest unit that fails */
+  bool broken; /* a write failed */
+  text *texts;
+  size_t pending;
   double begun, progressed, saved;
-  double points_before;  /* done by earlier runs */
+  double points_before; /* done by earlier runs */
 };
 
 static double now(void) {
@@ -93,7 +100,8 @@ nst_sweep_run *nst_sweep_run_new(const nst_sweep_engine *e, nst_sweep_shape shap
   r->coming = options.source ? NST_WORK_WAIT : NST_WORK_NONE;
   if (!options.source) nst_unit_set_rest(&r->todo, &r->done, job.count);
   r->nhands = options.threads > 0 ? options.threads : processors();
-  if (!options.source && (uint64_t)r->nhands > nst_unit_set_count(&r->todo)) r->nhands = (int)nst_unit_set_count(&r->todo);
+  if (!options.source && (uint64_t)r->nhands > nst_unit_set_count(&r->todo))
+    r->nhands = (int)nst_unit_set_count(&r->todo);
   pthread_mutex_init(&r->lock, NULL);
   pthread_mutex_init(&r->output, NULL);
   pthread_condattr_t attributes;
@@ -147,10 +155,14 @@ static bool take(nst_sweep_run *r, hand *h) {
     if (over(r) && (stopped(r) || r->broken || !r->todo.n || r->todo.items[0].begin >= r->failed)) return false;
     bool others = false;
     for (int i = 0; i < r->nhands; i++) others = others || r->hands[i].in_flight != NO_UNIT;
-    if (r->pending > PENDING_MAX && others) pthread_cond_wait(&r->room, &r->lock);
-    else if (r->todo.n) break;
-    else if (r->coming == NST_WORK_NONE) return false;
-    else pthread_cond_wait(&r->work, &r->lock);
+    if (r->pending > PENDING_MAX && others)
+      pthread_cond_wait(&r->room, &r->lock);
+    else if (r->todo.n)
+      break;
+    else if (r->coming == NST_WORK_NONE)
+      return false;
+    else
+      pthread_cond_wait(&r->work, &r->lock);
   }
   nst_unit_range *first = &r->todo.items[0];
   h->in_flight = first->begin++;
@@ -214,7 +226,10 @@ static void write_texts(nst_sweep_run *r) {
   pthread_mutex_unlock(&r->output);
 }
 
-typedef struct { const nst_sweep_run *run; nst_buffer bytes; } writer;
+typedef struct {
+  const nst_sweep_run *run;
+  nst_buffer bytes;
+} writer;
 
 static void format_point(void *context, const nst_sweep_point *p) {
   writer *w = context;
@@ -333,8 +348,10 @@ static void ask_source(nst_sweep_run *r) {
     nst_unit_range range = {0, 0};
     const nst_work got = source->take(source->context, (uint64_t)r->nhands, &range);
     pthread_mutex_lock(&r->lock);
-    if (got == NST_WORK_SOME) nst_unit_set_add(&r->todo, range.begin, range.end);
-    else r->coming = got;
+    if (got == NST_WORK_SOME)
+      nst_unit_set_add(&r->todo, range.begin, range.end);
+    else
+      r->coming = got;
     pthread_cond_broadcast(&r->work);
     pthread_mutex_unlock(&r->lock);
     if (got != NST_WORK_SOME) return;
@@ -378,8 +395,8 @@ static void make_base(nst_sweep_run *r) {
   r->base = nst_sweep_result_new(r->shape);
   if (!n || !r->nhands) return;
   const nst_sweep_job job = {.count = n, .first = units / n / 2, .stride = units / n};
-  nst_sweep_run *few = nst_sweep_run_new(r->engine, r->shape, job,
-                                         (nst_sweep_run_options){.threads = r->nhands, .stop = r->options.stop});
+  nst_sweep_run *few =
+    nst_sweep_run_new(r->engine, r->shape, job, (nst_sweep_run_options){.threads = r->nhands, .stop = r->options.stop});
   const char *ignored; /* it comes again in its turn */
   nst_sweep_run_all(few, &ignored);
   nst_sweep_result_merge(r->base, few->found);

@@ -115,23 +115,46 @@ static bool is_whole_once(const whole_env *w, wholeness *known, const nst_expr *
 static bool is_whole(const whole_env *w, const nst_expr *e) {
   const nst_ir_scope *scope = &w->s->mapping->scope;
   switch (e->kind) {
-    case NST_X_CONST: return nst_rat_is_int(e->value);
-    case NST_X_INDEX: case NST_X_FLOORDIV: case NST_X_CEILDIV: case NST_X_CEIL: case NST_X_FLOOR: return true;
-    case NST_X_VALUE: return is_whole_once(w, &w->values[e->index], scope->values[e->index].value);
-    case NST_X_PARAM:
-      for (int k = 0; k < w->s->sweep->npoints; k++)
-        if (w->s->sweep->points[k].param == e->index) return w->points[k] == WHOLE;
-      return w->s->follows[e->index] ? is_whole_once(w, &w->params[e->index], scope->params[e->index].value)
-                                     : w->s->defaults[e->index].kind == NST_VALUE_RAT &&
-                                         nst_rat_is_int(w->s->defaults[e->index].rat);
-    case NST_X_ADD: case NST_X_SUB: case NST_X_MUL: case NST_X_MIN: case NST_X_MAX: case NST_X_GCD: case NST_X_MOD:
-      return is_whole(w, e->a) && is_whole(w, e->b);
-    case NST_X_NEG: case NST_X_ABS: case NST_X_SUM: return is_whole(w, e->a);
-    case NST_X_POW:
-      return is_whole(w, e->a) && e->b->kind == NST_X_CONST && nst_rat_is_int(e->b->value) && e->b->value.num >= 0;
-    case NST_X_IF: return is_whole(w, e->b) && is_whole(w, e->c);
-    case NST_X_BOOL: case NST_X_METRIC: case NST_X_DIV: case NST_X_LOG2: case NST_X_SQRT: case NST_X_EQ: case NST_X_NE:
-    case NST_X_LT: case NST_X_LE: case NST_X_GT: case NST_X_GE: case NST_X_AND: case NST_X_OR: case NST_X_NOT: return false;
+  case NST_X_CONST: return nst_rat_is_int(e->value);
+  case NST_X_INDEX:
+  case NST_X_FLOORDIV:
+  case NST_X_CEILDIV:
+  case NST_X_CEIL:
+  case NST_X_FLOOR: return true;
+  case NST_X_VALUE: return is_whole_once(w, &w->values[e->index], scope->values[e->index].value);
+  case NST_X_PARAM:
+    for (int k = 0; k < w->s->sweep->npoints; k++)
+      if (w->s->sweep->points[k].param == e->index) return w->points[k] == WHOLE;
+    return w->s->follows[e->index]
+             ? is_whole_once(w, &w->params[e->index], scope->params[e->index].value)
+             : w->s->defaults[e->index].kind == NST_VALUE_RAT && nst_rat_is_int(w->s->defaults[e->index].rat);
+  case NST_X_ADD:
+  case NST_X_SUB:
+  case NST_X_MUL:
+  case NST_X_MIN:
+  case NST_X_MAX:
+  case NST_X_GCD:
+  case NST_X_MOD: return is_whole(w, e->a) && is_whole(w, e->b);
+  case NST_X_NEG:
+  case NST_X_ABS:
+  case NST_X_SUM: return is_whole(w, e->a);
+  case NST_X_POW:
+    return is_whole(w, e->a) && e->b->kind == NST_X_CONST && nst_rat_is_int(e->b->value) && e->b->value.num >= 0;
+  case NST_X_IF: return is_whole(w, e->b) && is_whole(w, e->c);
+  case NST_X_BOOL:
+  case NST_X_METRIC:
+  case NST_X_DIV:
+  case NST_X_LOG2:
+  case NST_X_SQRT:
+  case NST_X_EQ:
+  case NST_X_NE:
+  case NST_X_LT:
+  case NST_X_LE:
+  case NST_X_GT:
+  case NST_X_GE:
+  case NST_X_AND:
+  case NST_X_OR:
+  case NST_X_NOT: return false;
   }
   return false;
 }
@@ -139,11 +162,12 @@ static bool is_whole(const whole_env *w, const nst_expr *e) {
 static bool set_is_whole(const whole_env *w, const nst_ir_set *set) {
   bool whole = true;
   switch (set->kind) {
-    case NST_IRSET_DIVISORS: case NST_IRSET_POW2: return true;
-    case NST_IRSET_LIST:
-      for (int i = 0; i < set->nitems; i++) whole = whole && is_whole(w, set->items[i]);
-      return whole;
-    case NST_IRSET_RANGE: return is_whole(w, set->a) && (!set->step || is_whole(w, set->step));
+  case NST_IRSET_DIVISORS:
+  case NST_IRSET_POW2: return true;
+  case NST_IRSET_LIST:
+    for (int i = 0; i < set->nitems; i++) whole = whole && is_whole(w, set->items[i]);
+    return whole;
+  case NST_IRSET_RANGE: return is_whole(w, set->a) && (!set->step || is_whole(w, set->step));
   }
   return false;
 }
@@ -310,9 +334,11 @@ bool nst_sweep_shape_make(nst_sweep_shape *out, const nst_ir_sweep *s, const nst
   status = nst_expr_eval(&v, s->top, &env, &where);
   int64_t top = 0;
   const bool good = status == NST_EVAL_OK && nst_value_to_i64(&top, &v) && top >= 1 && top <= 1 << 24;
-  if (status != NST_EVAL_OK) nst_eval_report(diags, status, where, "the number after `top`", "");
+  if (status != NST_EVAL_OK)
+    nst_eval_report(diags, status, where, "the number after `top`", "");
   else if (!good)
-    nst_diag_add(diags, NST_D_SET_VALUES, s->top->span, "the number after `top` must be a whole number from 1 to %d", 1 << 24);
+    nst_diag_add(diags, NST_D_SET_VALUES, s->top->span, "the number after `top` must be a whole number from 1 to %d",
+                 1 << 24);
   nst_arena_free(work);
   out->top = good ? (size_t)top : 1;
   return good;

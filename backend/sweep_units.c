@@ -15,8 +15,10 @@ void nst_unit_set_add(nst_unit_set *s, uint64_t begin, uint64_t end) {
   size_t low = 0, high = s->n; /* the first that ends at or after `begin` */
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (s->items[middle].end < begin) low = middle + 1;
-    else high = middle;
+    if (s->items[middle].end < begin)
+      low = middle + 1;
+    else
+      high = middle;
   }
   size_t last = low; /* past the last that begins at or before `end` */
   while (last < s->n && s->items[last].begin <= end) {
@@ -46,9 +48,12 @@ void nst_unit_set_merge(nst_unit_set *into, const nst_unit_set *from) {
 bool nst_unit_set_meet(const nst_unit_set *a, const nst_unit_set *b) {
   size_t i = 0, j = 0;
   while (i < a->n && j < b->n) {
-    if (a->items[i].end <= b->items[j].begin) i++;
-    else if (b->items[j].end <= a->items[i].begin) j++;
-    else return true;
+    if (a->items[i].end <= b->items[j].begin)
+      i++;
+    else if (b->items[j].end <= a->items[i].begin)
+      j++;
+    else
+      return true;
   }
   return false;
 }

@@ -27,16 +27,23 @@ static void amount(char *out, size_t cap, double v) {
     unit++;
   }
   const int whole = (int)v, rest = (int)((v - whole) * 100);
-  if (unit == 0 || v >= 100) snprintf(out, cap, "%d%s", whole, units[unit]);
-  else snprintf(out, cap, "%d.%02d%s", whole, rest, units[unit]);
+  if (unit == 0 || v >= 100)
+    snprintf(out, cap, "%d%s", whole, units[unit]);
+  else
+    snprintf(out, cap, "%d.%02d%s", whole, rest, units[unit]);
 }
 
 static void duration(char *out, size_t cap, double seconds) {
-  if (!(seconds < 1e8)) snprintf(out, cap, "%s", isnan(seconds) ? "?" : "years");
-  else if (seconds < 100) snprintf(out, cap, "%d s", (int)ceil(seconds));
-  else if (seconds < 6000) snprintf(out, cap, "%d min", (int)ceil(seconds / 60));
-  else if (seconds < 48 * 3600) snprintf(out, cap, "%d h %d min", (int)(seconds / 3600), (int)(seconds / 60) % 60);
-  else snprintf(out, cap, "%d days", (int)(seconds / 86400));
+  if (!(seconds < 1e8))
+    snprintf(out, cap, "%s", isnan(seconds) ? "?" : "years");
+  else if (seconds < 100)
+    snprintf(out, cap, "%d s", (int)ceil(seconds));
+  else if (seconds < 6000)
+    snprintf(out, cap, "%d min", (int)ceil(seconds / 60));
+  else if (seconds < 48 * 3600)
+    snprintf(out, cap, "%d h %d min", (int)(seconds / 3600), (int)(seconds / 60) % 60);
+  else
+    snprintf(out, cap, "%d days", (int)(seconds / 86400));
 }
 
 static int columns(void) {
@@ -63,13 +70,13 @@ void cli_progress_show(void *progress, const nestor_sweep_progress *now) {
     const int full = (int)(share * BAR);
     for (int i = 0; i < BAR; i++) bar[i] = i < full ? '#' : '.';
     bar[BAR] = '\0';
-    snprintf(line, sizeof line, "[%s] %3d %%  %s/s, %s left%s%s", bar, (int)(share * 100), rate, left, now->best ? "  best " : "",
-             now->best ? now->best : "");
+    snprintf(line, sizeof line, "[%s] %3d %%  %s/s, %s left%s%s", bar, (int)(share * 100), rate, left,
+             now->best ? "  best " : "", now->best ? now->best : "");
     fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
     fflush(stderr);
     p->shown = true;
   } else {
-    cli_say("%s of %s points (%d %%), %s/s, %s left%s%s", done, all, (int)(share * 100), rate, left, now->best ? ", best " : "",
-            now->best ? now->best : "");
+    cli_say("%s of %s points (%d %%), %s/s, %s left%s%s", done, all, (int)(share * 100), rate, left,
+            now->best ? ", best " : "", now->best ? now->best : "");
   }
 }

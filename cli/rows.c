@@ -65,7 +65,8 @@ cli_rows *cli_rows_new(const char *path, nestor_sweep *sweep, int *code) {
   if (!r || !(r->chunk = malloc(CHUNK))) abort();
   r->path = path;
   r->kind = npy ? NESTOR_ROWS_NPY : NESTOR_ROWS_CSV;
-  if (device) r->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+  if (device)
+    r->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
   else {
     const size_t len = strlen(path);
     r->temporary = malloc(len + 16);
@@ -96,7 +97,8 @@ int cli_rows_end(cli_rows *r, nestor_sweep *sweep, bool keep) {
   if (keep && !r->error && r->kind == NESTOR_ROWS_NPY && r->temporary) {
     nestor_buffer *head = nestor_buffer_new();
     nestor_sweep_list_head(sweep, r->kind, rows, head);
-    if (lseek(r->fd, 0, SEEK_SET) < 0 || !cli_write_all(r->fd, nestor_buffer_data(head), nestor_buffer_size(head))) r->error = errno;
+    if (lseek(r->fd, 0, SEEK_SET) < 0 || !cli_write_all(r->fd, nestor_buffer_data(head), nestor_buffer_size(head)))
+      r->error = errno;
     nestor_buffer_free(head);
   }
   const mode_t mask = umask(0);

@@ -31,7 +31,10 @@ static void listen(nestor_sweep *sweep) {
 
 /* ---- checkpoints ---- */
 
-typedef struct { const char *path; int code; } checkpoint;
+typedef struct {
+  const char *path;
+  int code;
+} checkpoint;
 
 static void save(void *context, const char *bytes, size_t size) {
   checkpoint *c = context;
@@ -46,9 +49,11 @@ static int resume(const cli_args *args, nestor_sweep *sweep) {
   }
   nestor_buffer *bytes = nestor_buffer_new(), *error = nestor_buffer_new();
   int code = CLI_GOOD;
-  if (!cli_read(args->checkpoint, bytes)) code = CLI_IO;
+  if (!cli_read(args->checkpoint, bytes))
+    code = CLI_IO;
   else if (nestor_sweep_resume(sweep, nestor_buffer_data(bytes), nestor_buffer_size(bytes), error) != NESTOR_OK) {
-    if (nestor_sweep_status(sweep) == NESTOR_OK) cli_say("cannot resume from %s: %s", args->checkpoint, nestor_buffer_data(error));
+    if (nestor_sweep_status(sweep) == NESTOR_OK)
+      cli_say("cannot resume from %s: %s", args->checkpoint, nestor_buffer_data(error));
     code = CLI_PROGRAM;
   }
   nestor_buffer_free(bytes);
@@ -73,7 +78,8 @@ int cli_emit_best(const cli_args *args, nestor_sweep *sweep, const char *program
   char *directory = directory_for(program, args->best);
   if (nestor_sweep_emit(sweep, directory, text) == NESTOR_OK)
     code = cli_write_file(args->best, nestor_buffer_data(text), nestor_buffer_size(text));
-  else cli_say("no point is valid, so %s is not written", args->best);
+  else
+    cli_say("no point is valid, so %s is not written", args->best);
   free(directory);
   nestor_buffer_free(text);
   return code;
@@ -106,7 +112,8 @@ static void say_points(const nestor_sweep_info *info) {
 }
 
 static void print_points(const cli_args *args, const nestor_sweep_info *info, nestor_buffer *out) {
-  const char *const parts[] = {"{\"schema\":\"nestor.sweep/1\",\"sweep\":\"", info->name, "\",\"space\":", info->points, "}\n"};
+  const char *const parts[] = {"{\"schema\":\"nestor.sweep/1\",\"sweep\":\"", info->name, "\",\"space\":", info->points,
+                               "}\n"};
   const char *const plain[] = {info->name, ": ", info->points, " points\n"};
   if (args->format == NESTOR_FORMAT_JSON)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) nestor_buffer_append(out, parts[i], strlen(parts[i]));
@@ -124,7 +131,8 @@ static int follow(nestor_sweep *sweep) {
   return CLI_GOOD;
 }
 
-static int search(const cli_args *args, nestor_sweep *sweep, const char *program, nestor_plot *plot, nestor_buffer *out) {
+static int search(const cli_args *args, nestor_sweep *sweep, const char *program, nestor_plot *plot,
+                  nestor_buffer *out) {
   int code = CLI_GOOD;
   cli_rows *rows = NULL;
   if (args->all && !(rows = cli_rows_new(args->all, sweep, &code))) return code;
@@ -146,14 +154,16 @@ static int search(const cli_args *args, nestor_sweep *sweep, const char *program
   cli_diagnostics(args, nestor_sweep_diagnostics(sweep), false);
   if (rows) code = cli_worse(code, cli_rows_end(rows, sweep, status == NESTOR_OK || status == NESTOR_STOPPED));
   if (status != NESTOR_OK && status != NESTOR_STOPPED) return cli_worse(code, CLI_PROGRAM);
-  if (args->sharded) nestor_sweep_save(sweep, out);
+  if (args->sharded)
+    nestor_sweep_save(sweep, out);
   else {
     nestor_sweep_write(sweep, args->format, cli_stdout_color(args), args->timing, out);
     code = cli_worse(code, cli_emit_best(args, sweep, program));
     cli_plot_add(args, plot, sweep);
   }
-  if (status == NESTOR_STOPPED) cli_say("sweep %s was stopped; %s", nestor_sweep_about(sweep).name,
-                                        args->checkpoint ? "--resume goes on from the checkpoint" : "its answer is not proven");
+  if (status == NESTOR_STOPPED)
+    cli_say("sweep %s was stopped; %s", nestor_sweep_about(sweep).name,
+            args->checkpoint ? "--resume goes on from the checkpoint" : "its answer is not proven");
   return cli_worse(code, status == NESTOR_STOPPED ? CLI_STOPPED : CLI_GOOD);
 }
 
@@ -203,8 +213,10 @@ static int check_names(const cli_args *args, nestor_program *const *programs) {
         words[n++] = nestor_program_sweep(programs[f], k);
     words[n] = NULL;
     near = cli_nearest(args->mappings[i], words);
-    if (near) cli_say("no sweep is named \"%s\"; did you mean \"%s\"?", args->mappings[i], near);
-    else cli_say("no sweep is named \"%s\"", args->mappings[i]);
+    if (near)
+      cli_say("no sweep is named \"%s\"; did you mean \"%s\"?", args->mappings[i], near);
+    else
+      cli_say("no sweep is named \"%s\"", args->mappings[i]);
     code = CLI_WRONG_USAGE;
   }
   return code;
@@ -232,8 +244,10 @@ static int check_files(const cli_args *args, size_t sweeps, const nestor_ranks *
     cli_say("--sample and --limit exclude each other");
     return CLI_WRONG_USAGE;
   }
-  const struct { const char *name; bool given; } files[] = {{"checkpoint", args->checkpoint}, {"all", args->all},
-                                                            {"emit", args->best}, {"shard", args->sharded}};
+  const struct {
+    const char *name;
+    bool given;
+  } files[] = {{"checkpoint", args->checkpoint}, {"all", args->all}, {"emit", args->best}, {"shard", args->sharded}};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     if (!files[i].given || sweeps <= 1) continue;
     cli_say("--%s is for one sweep, and there are %zu; choose one with --sweep NAME", files[i].name, sweeps);
@@ -267,7 +281,8 @@ static int sweep_files(const cli_args *args, nestor_ranks *ranks) {
     }
     if (speaks) cli_diagnostics(args, nestor_program_diagnostics(programs[f]), false);
     if (nestor_program_status(programs[f]) != NESTOR_OK) code = cli_worse(code, CLI_PROGRAM);
-    for (size_t k = 0; k < nestor_program_sweeps(programs[f]); k++) sweeps += chosen(args, nestor_program_sweep(programs[f], k));
+    for (size_t k = 0; k < nestor_program_sweeps(programs[f]); k++)
+      sweeps += chosen(args, nestor_program_sweep(programs[f], k));
   }
   if (code == CLI_GOOD) code = check_names(args, programs);
   if (code == CLI_GOOD) code = check_files(args, sweeps, ranks);
@@ -299,7 +314,8 @@ int cli_sweep(const cli_args *args) {
   if (!open_ranks(args, &ranks)) return CLI_IO;
   if (ranks && nestor_ranks_rank(ranks)) cli_be_silent();
   cli_args own = *args;
-  if (ranks && own.color == CLI_COLOR_AUTO) own.color = CLI_COLOR_NEVER; /* the terminal that mpirun shows is no one's */
+  if (ranks && own.color == CLI_COLOR_AUTO)
+    own.color = CLI_COLOR_NEVER; /* the terminal that mpirun shows is no one's */
   const int code = sweep_files(&own, ranks);
   nestor_ranks_free(ranks);
   return code;

@@ -19,18 +19,23 @@
 
 enum { WIDTH = 760, HEIGHT = 480, LEFT = 92, RIGHT = 24, TOP = 44, BOTTOM = 62, SERIES = 6 };
 
-typedef struct { double x, y; const char *title; } dot;
+typedef struct {
+  double x, y;
+  const char *title;
+} dot;
 typedef struct {
   const char *name;
-  dot *dots; size_t n;
-  bool has_best; dot best;
+  dot *dots;
+  size_t n;
+  bool has_best;
+  dot best;
 } series;
 
 struct nestor_plot {
   nst_arena *arena;
   const char *axes[2]; /* names of the metrics */
   bool bytes[2];
-  bool has_floor[2];   /* compulsory traffic on this axis */
+  bool has_floor[2]; /* compulsory traffic on this axis */
   double floor[2];
   NST_VEC(series) series;
 };
@@ -76,18 +81,21 @@ static const char *title_of(nestor_plot *p, nestor_sweep *s, const nst_sweep_poi
 
 static dot dot_of(nestor_plot *p, nestor_sweep *s, const nst_sweep_point *point) {
   const int first = s->ir->nobjectives;
-  return (dot){nst_rat_to_double(point->metrics[first]), nst_rat_to_double(point->metrics[first + 1]), title_of(p, s, point)};
+  return (dot){nst_rat_to_double(point->metrics[first]), nst_rat_to_double(point->metrics[first + 1]),
+               title_of(p, s, point)};
 }
 
 static bool is_offchip(const nestor_sweep *s, const nst_expr *e) {
-  return e->kind == NST_X_METRIC && (e->metric == NST_METRIC_OFFCHIP ||
-                                     (e->metric == NST_METRIC_TRAFFIC && e->tensor < 0 && e->level == s->mapping->outermost));
+  return e->kind == NST_X_METRIC &&
+         (e->metric == NST_METRIC_OFFCHIP ||
+          (e->metric == NST_METRIC_TRAFFIC && e->tensor < 0 && e->level == s->mapping->outermost));
 }
 
 /* Bytes of all inputs and outputs, each element once: the tiles of the mapping without its loops. */
 static bool compulsory(nestor_sweep *s, const nst_sweep_point *point, double *out) {
   nst_arena *work = nst_arena_new();
-  const nst_ir_mapping *m = nst_variant_splits(work, &s->variants, NST_NEW_ARRAY(work, s->mapping->workload.ndims, bool));
+  const nst_ir_mapping *m =
+    nst_variant_splits(work, &s->variants, NST_NEW_ARRAY(work, s->mapping->workload.ndims, bool));
   nst_interpreter *i = nst_interpreter_new(m);
   const nst_value *params = nst_sweep_params(s, point);
   const nst_counts *counts = params ? nst_interpreter_eval(i, params, NULL) : NULL;
@@ -121,7 +129,9 @@ nestor_status nestor_plot_add(nestor_plot *p, nestor_sweep *s) {
     }
   }
   series *x = nst_vec_push(p->arena, &p->series);
-  *x = (series){.name = nst_arena_strndup(p->arena, s->ir->name, strlen(s->ir->name)), .dots = NST_NEW_ARRAY(p->arena, n, dot), .n = n};
+  *x = (series){.name = nst_arena_strndup(p->arena, s->ir->name, strlen(s->ir->name)),
+                .dots = NST_NEW_ARRAY(p->arena, n, dot),
+                .n = n};
   for (size_t i = 0; i < n; i++) x->dots[i] = dot_of(p, s, nst_sweep_result_front(s->found, i));
   x->has_best = nst_sweep_result_nbest(s->found) > 0;
   if (x->has_best) x->best = dot_of(p, s, nst_sweep_result_best(s->found, 0));
@@ -130,10 +140,15 @@ nestor_status nestor_plot_add(nestor_plot *p, nestor_sweep *s) {
 
 /* ---- axes ---- */
 
-typedef struct { double least, most; bool log; double from, to; /* pixels */ } axis;
+typedef struct {
+  double least, most;
+  bool log;
+  double from, to; /* pixels */
+} axis;
 
 static double place(const axis *a, double v) {
-  const double at = a->log ? (log(v) - log(a->least)) / (log(a->most) - log(a->least)) : (v - a->least) / (a->most - a->least);
+  const double at =
+    a->log ? (log(v) - log(a->least)) / (log(a->most) - log(a->least)) : (v - a->least) / (a->most - a->least);
   return a->from + at * (a->to - a->from);
 }
 
@@ -166,10 +181,14 @@ static void number(nst_buffer *out, double v) {
 
 static void escaped(nst_buffer *out, const char *text) {
   for (; *text; text++) {
-    if (*text == '<') nst_buffer_puts(out, "&lt;");
-    else if (*text == '>') nst_buffer_puts(out, "&gt;");
-    else if (*text == '&') nst_buffer_puts(out, "&amp;");
-    else nst_buffer_putc(out, *text);
+    if (*text == '<')
+      nst_buffer_puts(out, "&lt;");
+    else if (*text == '>')
+      nst_buffer_puts(out, "&gt;");
+    else if (*text == '&')
+      nst_buffer_puts(out, "&amp;");
+    else
+      nst_buffer_putc(out, *text);
   }
 }
 
@@ -231,7 +250,8 @@ static void ticks(nst_buffer *out, const axis *a, bool vertical, bool bytes) {
   const double base = bytes ? 2 : 10, span = (log(a->most) - log(a->least)) / log(base);
   if (span < 2.5) { /* less than three powers: one to nine of each */
     for (double power = pow(base, floor(log(a->least) / log(base))); power <= a->most; power *= base)
-      for (int i = 0; i < (bytes ? 2 : 3); i++) tick(out, a, vertical, power * (bytes ? 1 + 0.5 * i : i == 0 ? 1 : i == 1 ? 2 : 5), bytes);
+      for (int i = 0; i < (bytes ? 2 : 3); i++)
+        tick(out, a, vertical, power * (bytes ? 1 + 0.5 * i : i == 0 ? 1 : i == 1 ? 2 : 5), bytes);
     return;
   }
   const int step = (int)ceil(span / most);
@@ -328,8 +348,9 @@ nestor_status nestor_plot_write(const nestor_plot *p, nestor_buffer *buffer) {
   if (!p->series.len) return NESTOR_USAGE;
   nst_buffer *out = &buffer->text;
   const axis x = axis_of(p, 0), y = axis_of(p, 1);
-  nst_buffer_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">\n",
-                    WIDTH, HEIGHT, WIDTH, HEIGHT);
+  nst_buffer_printf(
+    out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">\n",
+    WIDTH, HEIGHT, WIDTH, HEIGHT);
   nst_buffer_puts(out, "<title>Pareto front of ");
   for (size_t k = 0; k < p->series.len; k++) {
     if (k) nst_buffer_puts(out, ", ");
@@ -340,8 +361,8 @@ nestor_status nestor_plot_write(const nestor_plot *p, nestor_buffer *buffer) {
   nst_buffer_printf(out, "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
   ticks(out, &x, false, p->bytes[0]);
   ticks(out, &y, true, p->bytes[1]);
-  nst_buffer_printf(out, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP, WIDTH - LEFT - RIGHT,
-                    HEIGHT - TOP - BOTTOM);
+  nst_buffer_printf(out, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT, TOP,
+                    WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM);
   draw_floor(out, p, 0, &x);
   draw_floor(out, p, 1, &y);
   for (size_t k = 0; k < p->series.len; k++) draw_series(out, &p->series.items[k], (int)(k % SERIES), &x, &y);

@@ -12,21 +12,24 @@ typedef nst_i128 wide;
 typedef struct {
   bool memory, has_capacity;
   int double_buffered;
-  wide capacity_bits;        /* rounded down: a usage in bits fits exactly when it is not above */
-  int64_t read, write;       /* pJ a bit, times D */
+  wide capacity_bits;  /* rounded down: a usage in bits fits exactly when it is not above */
+  int64_t read, write; /* pJ a bit, times D */
   /* cycles = bits * den / (num * instances), for both together or each */
-  struct { bool given; int64_t num, den; } both, reads, writes;
+  struct {
+    bool given;
+    int64_t num, den;
+  } both, reads, writes;
 } level;
 
 struct nst_sheet {
   const nst_ir_mapping *m;
-  const int64_t *bits;       /* [ntensors] */
+  const int64_t *bits; /* [ntensors] */
   level *levels;
-  int unit;                  /* the compute */
-  int64_t denominator;       /* D */
-  int64_t op_energy;         /* times D */
+  int unit;            /* the compute */
+  int64_t denominator; /* D */
+  int64_t op_energy;   /* times D */
   int64_t rate_num, rate_den;
-  int64_t all_num, all_den;  /* operations a cycle of all compute instances */
+  int64_t all_num, all_den; /* operations a cycle of all compute instances */
   const nst_figure *figures;
   size_t nfigures;
   bool needs_cycles, needs_energy;
@@ -56,7 +59,9 @@ static bool add_denominator(int64_t *d, nst_rat cost, int64_t per) {
 }
 
 /* A cost times D: below 2^60. Those above 2^40 are refused, so that sums of products with volumes fit. */
-static int64_t scaled(int64_t d, nst_rat cost, int64_t per) { return (int64_t)cost.num * (d / ((int64_t)cost.den * per)); }
+static int64_t scaled(int64_t d, nst_rat cost, int64_t per) {
+  return (int64_t)cost.num * (d / ((int64_t)cost.den * per));
+}
 enum { LARGEST_COST_BITS = 40 };
 
 /* bytes/cycle: bits * den / num cycles */
@@ -79,25 +84,41 @@ static bool prepare_level(nst_sheet *s, const nst_nest *nest, int l) {
   to->double_buffered = ir->double_buffered;
   to->has_capacity = from->has_capacity;
   nst_rat bits;
-  if (from->has_capacity && (!nst_rat_mul(&bits, from->capacity, nst_rat_int(8)) || !nst_rat_floor(&bits, bits))) return false;
+  if (from->has_capacity && (!nst_rat_mul(&bits, from->capacity, nst_rat_int(8)) || !nst_rat_floor(&bits, bits)))
+    return false;
   if (from->has_capacity) to->capacity_bits = bits.num;
   to->read = scaled(s->denominator, from->read_energy, 8);
   to->write = scaled(s->denominator, from->write_energy, 8);
   if (to->read >> LARGEST_COST_BITS || to->write >> LARGEST_COST_BITS) return false;
-  return ir->overlap && set_bandwidth(from->has_bandwidth, from->bandwidth, &to->both.given, &to->both.num, &to->both.den) &&
-         set_bandwidth(from->has_read_bandwidth, from->read_bandwidth, &to->reads.given, &to->reads.num, &to->reads.den) &&
-         set_bandwidth(from->has_write_bandwidth, from->write_bandwidth, &to->writes.given, &to->writes.num, &to->writes.den);
+  return ir->overlap &&
+         set_bandwidth(from->has_bandwidth, from->bandwidth, &to->both.given, &to->both.num, &to->both.den) &&
+         set_bandwidth(from->has_read_bandwidth, from->read_bandwidth, &to->reads.given, &to->reads.num,
+                       &to->reads.den) &&
+         set_bandwidth(from->has_write_bandwidth, from->write_bandwidth, &to->writes.given, &to->writes.num,
+                       &to->writes.den);
 }
 
 static bool is_for_sheets(nst_figure f) {
   switch (f.metric) {
-    case NST_METRIC_READS: case NST_METRIC_FILLS: case NST_METRIC_UPDATES: case NST_METRIC_DRAINS: case NST_METRIC_TILE:
-    case NST_METRIC_USAGE: case NST_METRIC_TRAFFIC: case NST_METRIC_OFFCHIP: case NST_METRIC_OPS: case NST_METRIC_STEPS:
-    case NST_METRIC_INSTANCES: case NST_METRIC_FITS: case NST_METRIC_EDP: case NST_METRIC_INTENSITY:
-    case NST_METRIC_UTILIZATION:
-      return true;
-    case NST_METRIC_CYCLES: case NST_METRIC_ENERGY: return f.level < 0;
-    case NST_METRIC_AREA: case NST_METRIC_COUNT: return false;
+  case NST_METRIC_READS:
+  case NST_METRIC_FILLS:
+  case NST_METRIC_UPDATES:
+  case NST_METRIC_DRAINS:
+  case NST_METRIC_TILE:
+  case NST_METRIC_USAGE:
+  case NST_METRIC_TRAFFIC:
+  case NST_METRIC_OFFCHIP:
+  case NST_METRIC_OPS:
+  case NST_METRIC_STEPS:
+  case NST_METRIC_INSTANCES:
+  case NST_METRIC_FITS:
+  case NST_METRIC_EDP:
+  case NST_METRIC_INTENSITY:
+  case NST_METRIC_UTILIZATION: return true;
+  case NST_METRIC_CYCLES:
+  case NST_METRIC_ENERGY: return f.level < 0;
+  case NST_METRIC_AREA:
+  case NST_METRIC_COUNT: return false;
   }
   return false;
 }
@@ -110,7 +131,8 @@ static bool prepare_compute(nst_sheet *s, const nst_nest *nest) {
   for (int l = 0; l < m->hardware.nlevels; l++) {
     nst_rat each;
     if (m->hardware.levels[l].kind != NST_LEVEL_COMPUTE) continue;
-    if (!nst_rat_mul(&each, nest->levels[l].rate, nst_rat_int(nest->levels[l].hw_instances)) || !nst_rat_add(&all, all, each))
+    if (!nst_rat_mul(&each, nest->levels[l].rate, nst_rat_int(nest->levels[l].hw_instances)) ||
+        !nst_rat_add(&all, all, each))
       return false;
   }
   if (!small(rate, LARGEST) || !small(all, INT64_C(1) << 40) || rate.num <= 0 || all.num <= 0) return false;
@@ -130,7 +152,8 @@ const nst_sheet *nst_sheet_new(nst_arena *arena, const nst_nest *nest, const nst
   for (size_t i = 0; i < nfigures; i++) {
     if (!is_for_sheets(figures[i])) return NULL;
     const nst_metric metric = figures[i].metric;
-    s->needs_cycles = s->needs_cycles || metric == NST_METRIC_CYCLES || metric == NST_METRIC_EDP || metric == NST_METRIC_UTILIZATION;
+    s->needs_cycles =
+      s->needs_cycles || metric == NST_METRIC_CYCLES || metric == NST_METRIC_EDP || metric == NST_METRIC_UTILIZATION;
     s->needs_energy = s->needs_energy || metric == NST_METRIC_ENERGY || metric == NST_METRIC_EDP;
   }
   int64_t *bits = NST_NEW_ARRAY(arena, m->workload.ntensors, int64_t);
@@ -184,7 +207,10 @@ static wide divide_up(wide num, wide den) {
   return (num + den - 1) / den;
 }
 
-typedef struct { wide cycles, energy; bool large; } derived;
+typedef struct {
+  wide cycles, energy;
+  bool large;
+} derived;
 
 static void take_time(derived *d, wide bits, int64_t num, int64_t den, int64_t instances) {
   if (bits > ((wide)1 << 90) || instances > LARGEST) {
@@ -209,7 +235,8 @@ static bool derive(const nst_sheet *s, const nst_counts *c, derived *d) {
       read += ((wide)v->reads + v->drains) * s->bits[t];
       written += ((wide)v->fills + v->updates) * s->bits[t];
     }
-    if (read > most || written > most || usage_bits(s, c, l, -1) > most || traffic_bits(s, c, l, -1) > most) return false;
+    if (read > most || written > most || usage_bits(s, c, l, -1) > most || traffic_bits(s, c, l, -1) > most)
+      return false;
     const int64_t n = c->instances[l] > 0 ? c->instances[l] : 1;
     if (s->needs_cycles) {
       if (x->both.given) take_time(d, read + written, x->both.num, x->both.den, n);
@@ -223,53 +250,60 @@ static bool derive(const nst_sheet *s, const nst_counts *c, derived *d) {
 
 static bool fits(const nst_sheet *s, const nst_counts *c) {
   for (int l = 0; l < s->m->hardware.nlevels; l++)
-    if (s->levels[l].memory && s->levels[l].has_capacity && usage_bits(s, c, l, -1) > s->levels[l].capacity_bits) return false;
+    if (s->levels[l].memory && s->levels[l].has_capacity && usage_bits(s, c, l, -1) > s->levels[l].capacity_bits)
+      return false;
   return true;
 }
 
 /* NAN: undefined, or too large: the caller asks nst_metrics_compute. */
 static double figure(const nst_sheet *s, const nst_counts *c, const derived *d, nst_figure f) {
   switch (f.metric) {
-    case NST_METRIC_READS: case NST_METRIC_FILLS: case NST_METRIC_UPDATES: case NST_METRIC_DRAINS: {
-      wide sum = 0;
-      for (int t = f.tensor < 0 ? 0 : f.tensor; t <= (f.tensor < 0 ? c->ntensors - 1 : f.tensor); t++) {
-        const nst_moves *v = nst_counts_at(c, 0, f.level, t);
-        sum += f.metric == NST_METRIC_READS ? v->reads : f.metric == NST_METRIC_FILLS ? v->fills
-               : f.metric == NST_METRIC_UPDATES ? v->updates : v->drains;
-      }
-      return sum > INT64_MAX ? NAN : (double)(int64_t)sum;
+  case NST_METRIC_READS:
+  case NST_METRIC_FILLS:
+  case NST_METRIC_UPDATES:
+  case NST_METRIC_DRAINS: {
+    wide sum = 0;
+    for (int t = f.tensor < 0 ? 0 : f.tensor; t <= (f.tensor < 0 ? c->ntensors - 1 : f.tensor); t++) {
+      const nst_moves *v = nst_counts_at(c, 0, f.level, t);
+      sum += f.metric == NST_METRIC_READS     ? v->reads
+             : f.metric == NST_METRIC_FILLS   ? v->fills
+             : f.metric == NST_METRIC_UPDATES ? v->updates
+                                              : v->drains;
     }
-    case NST_METRIC_TILE: {
-      wide sum = 0;
-      for (int i = 0; i < s->m->nslots; i++) /* a tensor is kept at a level once in a nest of one statement */
-        if (s->m->slots[i].level == f.level && (f.tensor < 0 || s->m->slots[i].tensor == f.tensor)) sum += c->tile[i];
-      return sum > INT64_MAX ? NAN : (double)(int64_t)sum;
-    }
-    case NST_METRIC_USAGE: return quotient(usage_bits(s, c, f.level, f.tensor), 8);
-    case NST_METRIC_TRAFFIC: return quotient(traffic_bits(s, c, f.level, f.tensor), 8);
-    case NST_METRIC_OFFCHIP: return quotient(traffic_bits(s, c, s->m->outermost, -1), 8);
-    case NST_METRIC_OPS: return (double)c->ops[0];
-    case NST_METRIC_STEPS: return (double)c->steps[0];
-    case NST_METRIC_INSTANCES: return f.level < 0 ? 0 : (double)c->instances[f.level];
-    case NST_METRIC_FITS: return fits(s, c);
-    case NST_METRIC_CYCLES: return (double)(int64_t)d->cycles;
-    case NST_METRIC_ENERGY: return quotient(d->energy, s->denominator);
-    case NST_METRIC_EDP: {
-      wide product;
-      return __builtin_mul_overflow(d->energy, d->cycles, &product) ? NAN : quotient(product, s->denominator);
-    }
-    case NST_METRIC_INTENSITY: {
-      const wide bits = traffic_bits(s, c, s->m->outermost, -1);
-      return bits ? quotient((wide)c->ops[0] * 8, bits) : NAN;
-    }
-    case NST_METRIC_UTILIZATION: {
-      wide num, den;
-      if (!d->cycles || __builtin_mul_overflow((wide)c->ops[0], (wide)s->all_den, &num) ||
-          __builtin_mul_overflow(d->cycles, (wide)s->all_num, &den))
-        return NAN;
-      return quotient(num, den);
-    }
-    case NST_METRIC_AREA: case NST_METRIC_COUNT: return NAN;
+    return sum > INT64_MAX ? NAN : (double)(int64_t)sum;
+  }
+  case NST_METRIC_TILE: {
+    wide sum = 0;
+    for (int i = 0; i < s->m->nslots; i++) /* a tensor is kept at a level once in a nest of one statement */
+      if (s->m->slots[i].level == f.level && (f.tensor < 0 || s->m->slots[i].tensor == f.tensor)) sum += c->tile[i];
+    return sum > INT64_MAX ? NAN : (double)(int64_t)sum;
+  }
+  case NST_METRIC_USAGE: return quotient(usage_bits(s, c, f.level, f.tensor), 8);
+  case NST_METRIC_TRAFFIC: return quotient(traffic_bits(s, c, f.level, f.tensor), 8);
+  case NST_METRIC_OFFCHIP: return quotient(traffic_bits(s, c, s->m->outermost, -1), 8);
+  case NST_METRIC_OPS: return (double)c->ops[0];
+  case NST_METRIC_STEPS: return (double)c->steps[0];
+  case NST_METRIC_INSTANCES: return f.level < 0 ? 0 : (double)c->instances[f.level];
+  case NST_METRIC_FITS: return fits(s, c);
+  case NST_METRIC_CYCLES: return (double)(int64_t)d->cycles;
+  case NST_METRIC_ENERGY: return quotient(d->energy, s->denominator);
+  case NST_METRIC_EDP: {
+    wide product;
+    return __builtin_mul_overflow(d->energy, d->cycles, &product) ? NAN : quotient(product, s->denominator);
+  }
+  case NST_METRIC_INTENSITY: {
+    const wide bits = traffic_bits(s, c, s->m->outermost, -1);
+    return bits ? quotient((wide)c->ops[0] * 8, bits) : NAN;
+  }
+  case NST_METRIC_UTILIZATION: {
+    wide num, den;
+    if (!d->cycles || __builtin_mul_overflow((wide)c->ops[0], (wide)s->all_den, &num) ||
+        __builtin_mul_overflow(d->cycles, (wide)s->all_num, &den))
+      return NAN;
+    return quotient(num, den);
+  }
+  case NST_METRIC_AREA:
+  case NST_METRIC_COUNT: return NAN;
   }
   return NAN;
 }

@@ -20,7 +20,8 @@ static void quoted(nst_buffer *out, const nst_buffer *text) {
 void nst_sweep_csv_head(const nestor_sweep *s, nst_buffer *out) {
   for (int k = 0; k < s->ir->npoints; k++)
     nst_buffer_printf(out, "%s%s", k ? "," : "", s->mapping->scope.params[s->ir->points[k].param].name);
-  for (int b = 0; b < s->variants.npermutes; b++) nst_buffer_printf(out, "%sorder_%d", b || s->ir->npoints ? "," : "", b + 1);
+  for (int b = 0; b < s->variants.npermutes; b++)
+    nst_buffer_printf(out, "%sorder_%d", b || s->ir->npoints ? "," : "", b + 1);
   const bool before = s->ir->npoints || s->variants.npermutes;
   for (int i = 0; i < s->variants.nkeeps; i++) {
     nst_buffer text = {0};

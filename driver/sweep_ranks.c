@@ -25,11 +25,12 @@ struct nst_sweep_ranks {
   nst_sweep_shape shape;
   nst_sweep_run *run;
   nst_sweep_source source;
-  nst_unit_set pool;     /* rank 0: what has not been given out */
-  int ended;             /* rank 0: ranks that are through */
+  nst_unit_set pool; /* rank 0: what has not been given out */
+  int ended;         /* rank 0: ranks that are through */
   bool stopped;
-  bool asked, none;      /* other ranks: waiting for an answer; there are no more */
-  bool answered; nst_unit_range answer;
+  bool asked, none; /* other ranks: waiting for an answer; there are no more */
+  bool answered;
+  nst_unit_range answer;
   double shared;
 };
 
@@ -47,7 +48,10 @@ static void put(nst_buffer *out, uint64_t v) {
   nst_buffer_add(out, bytes, sizeof bytes);
 }
 
-typedef struct { const unsigned char *at; size_t left; } reader;
+typedef struct {
+  const unsigned char *at;
+  size_t left;
+} reader;
 
 static uint64_t get(reader *in) {
   uint64_t v = 0;
@@ -108,19 +112,19 @@ static void fail(nst_sweep_ranks *s, reader *in) {
 static void handle(nst_sweep_ranks *s, int from, const nst_buffer *message) {
   reader in = {(const unsigned char *)message->text, message->len};
   switch ((word)get(&in)) {
-    case WANT: {
-      const nst_unit_range range = cut(s, get(&in));
-      send_numbers(s, from, TAKE, range.begin, range.end);
-      return;
-    }
-    case TAKE:
-      s->answered = true;
-      s->answer.begin = get(&in);
-      s->answer.end = get(&in);
-      return;
-    case FOUND: absorb(s, &in); return;
-    case FAILED: fail(s, &in); return;
-    case END: s->ended++; return;
+  case WANT: {
+    const nst_unit_range range = cut(s, get(&in));
+    send_numbers(s, from, TAKE, range.begin, range.end);
+    return;
+  }
+  case TAKE:
+    s->answered = true;
+    s->answer.begin = get(&in);
+    s->answer.end = get(&in);
+    return;
+  case FOUND: absorb(s, &in); return;
+  case FAILED: fail(s, &in); return;
+  case END: s->ended++; return;
   }
 }
 
@@ -178,7 +182,8 @@ static bool finished(void *context) {
   return s->ended == nst_ranks_size(s->ranks) - 1;
 }
 
-nst_sweep_ranks *nst_sweep_ranks_new(nst_ranks *ranks, nst_sweep_shape shape, const nst_unit_set *done, uint64_t count) {
+nst_sweep_ranks *nst_sweep_ranks_new(nst_ranks *ranks, nst_sweep_shape shape, const nst_unit_set *done,
+                                     uint64_t count) {
   nst_sweep_ranks *s = calloc(1, sizeof *s);
   if (!s) nst_out_of_memory();
   *s = (nst_sweep_ranks){.ranks = ranks, .shape = shape, .shared = now()};

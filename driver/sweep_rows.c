@@ -36,8 +36,10 @@ static void record(const nestor_sweep *s, const nst_value *params, const nst_swe
   nst_variant_decode(&s->variants, p->variant, orders, &dropped);
   const bool whole = nst_space_is_whole(s->space);
   for (int k = 0; k < s->ir->npoints; k++) {
-    if (whole) put(out, (uint64_t)p->params[k]);
-    else put_double(out, nst_rat_to_double(params[s->ir->points[k].param].rat));
+    if (whole)
+      put(out, (uint64_t)p->params[k]);
+    else
+      put_double(out, nst_rat_to_double(params[s->ir->points[k].param].rat));
   }
   for (int b = 0; b < s->variants.npermutes; b++) put(out, orders[b]);
   for (int i = 0; i < s->variants.nkeeps; i++) put(out, !(dropped >> i & 1));
@@ -52,8 +54,10 @@ void nst_sweep_row(void *sweep, nst_buffer *out, const nst_sweep_point *p) {
   if (!room) room = NST_NEW_ARRAY(arena, s->mapping->scope.nparams, nst_value);
   nst_walk *walk = nst_space_is_whole(s->space) ? NULL : nst_walk_new(s->space);
   const nst_value *params = params_of(s, p, walk, room);
-  if (s->rows == NESTOR_ROWS_CSV) nst_sweep_csv_row(s, params, p, out);
-  else record(s, params, p, out);
+  if (s->rows == NESTOR_ROWS_CSV)
+    nst_sweep_csv_row(s, params, p, out);
+  else
+    record(s, params, p, out);
   nst_walk_free(walk);
   nst_arena_free(arena);
 }
@@ -104,6 +108,8 @@ static void npy_head(const nestor_sweep *s, uint64_t count, nst_buffer *out) {
 }
 
 void nestor_sweep_list_head(nestor_sweep *s, nestor_rows rows, uint64_t count, nestor_buffer *out) {
-  if (rows == NESTOR_ROWS_CSV) nst_sweep_csv_head(s, &out->text);
-  else npy_head(s, count, &out->text);
+  if (rows == NESTOR_ROWS_CSV)
+    nst_sweep_csv_head(s, &out->text);
+  else
+    npy_head(s, count, &out->text);
 }

@@ -83,7 +83,10 @@ void nestor_sweep_save(nestor_sweep *s, nestor_buffer *buffer) {
 
 /* ---- reading ---- */
 
-typedef struct { const char *text; size_t len; } piece;
+typedef struct {
+  const char *text;
+  size_t len;
+} piece;
 typedef struct {
   piece version, sweep, engine, result;
   uint64_t semantics, nsources, no_prune, limit, sample, seed, shard, shards, units, space, whole, count;
@@ -91,7 +94,11 @@ typedef struct {
   nst_unit_set done;
 } state;
 
-typedef struct { const unsigned char *at; size_t left; bool bad; } reader;
+typedef struct {
+  const unsigned char *at;
+  size_t left;
+  bool bad;
+} reader;
 
 static uint64_t get(reader *in) {
   if (in->left < 8) {
@@ -175,7 +182,8 @@ static bool is_piece(piece p, const char *text) { return p.len == strlen(text) &
 static bool read_state(state *st, const char *bytes, size_t size, nestor_buffer *error) {
   *st = (state){0};
   if (size < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1))
-    return refuse(error, size && size < sizeof magic && !memcmp(bytes, magic, size) ? "it is torn" : "it is not the state of a sweep");
+    return refuse(error, size && size < sizeof magic && !memcmp(bytes, magic, size) ? "it is torn"
+                                                                                    : "it is not the state of a sweep");
   reader tail = {(const unsigned char *)bytes + size - 8, 8, false};
   if (size < sizeof magic + 8 || get(&tail) != checksum(bytes, size - 8)) return refuse(error, "it is torn or damaged");
   reader in = {(const unsigned char *)bytes + sizeof magic - 1, size - 8 - (sizeof magic - 1), false};
@@ -186,8 +194,8 @@ static bool read_state(state *st, const char *bytes, size_t size, nestor_buffer 
   }
   if (is_piece(st->version, nestor_version()) && st->semantics == (uint64_t)nestor_semantics()) return true;
   if (error)
-    nst_buffer_printf(&error->text, "it is of version %.*s, and this is nestor %s", (int)st->version.len, st->version.text,
-                      nestor_version());
+    nst_buffer_printf(&error->text, "it is of version %.*s, and this is nestor %s", (int)st->version.len,
+                      st->version.text, nestor_version());
   state_fini(st);
   return false;
 }
@@ -210,7 +218,8 @@ static bool same_program(const nestor_program *p, const state *st, nestor_buffer
         !memcmp(source->text, st->texts[i].text, source->len))
       continue;
     if (error)
-      nst_buffer_printf(&error->text, "it is of another program: %.*s differs", (int)st->names[i].len, st->names[i].text);
+      nst_buffer_printf(&error->text, "it is of another program: %.*s differs", (int)st->names[i].len,
+                        st->names[i].text);
     return false;
   }
   return own == st->nsources || refuse(error, "it is of another program");
@@ -226,7 +235,8 @@ static bool same_sweep(const nestor_sweep *s, const state *st, nestor_buffer *er
   if (st->no_prune != o->no_prune)
     return refuse(error, st->no_prune ? "it was made without pruning" : "it was made with pruning");
   if (st->limit != o->limit) return refuse(error, "it was made with another limit");
-  if (st->sample != o->sample || (o->sample && st->seed != o->seed)) return refuse(error, "it was made with another sample");
+  if (st->sample != o->sample || (o->sample && st->seed != o->seed))
+    return refuse(error, "it was made with another sample");
   return true;
 }
 
@@ -283,7 +293,8 @@ static nestor_sweep *sweep_of(state *st, nestor_buffer *error) {
   nestor_session_set_loader(session, load_text, st);
   nestor_buffer name = {{0}};
   nst_buffer_add(&name.text, st->names[0].text, st->names[0].len);
-  nestor_program *p = nestor_program_new(session, name.text.text, st->texts[0].text, st->texts[0].len, NESTOR_STAGE_CHECK);
+  nestor_program *p =
+    nestor_program_new(session, name.text.text, st->texts[0].text, st->texts[0].len, NESTOR_STAGE_CHECK);
   nst_buffer_fini(&name.text);
   p->settings.loader = NULL;
   nestor_session_free(session);
@@ -299,8 +310,10 @@ static nestor_sweep *sweep_of(state *st, nestor_buffer *error) {
   nestor_sweep *s = nestor_sweep_new(p, index, &options);
   if (!s || s->status != NESTOR_OK) {
     refuse(error, "its program is wrong");
-    if (s) s->own = p;
-    else nestor_program_free(p);
+    if (s)
+      s->own = p;
+    else
+      nestor_program_free(p);
     nestor_sweep_free(s);
     return NULL;
   }
@@ -328,7 +341,8 @@ static bool add_part(nestor_sweep *s, const state *st, nestor_buffer *error) {
     return refuse(error, "it was made by another engine than the others");
   if (s->shards_there[st->shard]) {
     if (error)
-      nst_buffer_printf(&error->text, "part %llu/%llu is there already", (unsigned long long)st->shard, (unsigned long long)shards);
+      nst_buffer_printf(&error->text, "part %llu/%llu is there already", (unsigned long long)st->shard,
+                        (unsigned long long)shards);
     return false;
   }
   nst_sweep_result *found = result_of(s, st, error);
@@ -346,8 +360,10 @@ nestor_sweep *nestor_sweep_load(const char *bytes, size_t size, nestor_buffer *e
   state st;
   if (!read_state(&st, bytes, size, error)) return NULL;
   nestor_sweep *s = NULL;
-  if (st.nsources && st.shards <= SHARDS_MAX) s = sweep_of(&st, error);
-  else refuse(error, "it is damaged");
+  if (st.nsources && st.shards <= SHARDS_MAX)
+    s = sweep_of(&st, error);
+  else
+    refuse(error, "it is damaged");
   if (s && !add_part(s, &st, error)) {
     nestor_sweep_free(s);
     s = NULL;

@@ -27,7 +27,8 @@ static void count(nst_buffer *out, const char *name, uint64_t v, const char *aft
 }
 
 static void say_space(const nestor_sweep *s, const nestor_sweep_info *info, bool color, nst_buffer *out) {
-  nst_buffer_printf(out, "%ssweep %s of %s%s: ", color ? NST_BOLD : "", info->name, info->mapping, color ? NST_PLAIN : "");
+  nst_buffer_printf(out, "%ssweep %s of %s%s: ", color ? NST_BOLD : "", info->name, info->mapping,
+                    color ? NST_PLAIN : "");
   grouped(out, info->points);
   nst_buffer_puts(out, !strcmp(info->points, "1") ? " point" : " points");
   if (s->variants.count > 1) {
@@ -48,12 +49,15 @@ static void say_proof(const nestor_sweep *s, const nestor_sweep_info *info, nst_
   }
   nst_buffer_puts(out, "  not proven: ");
   if (o->sample && s->engine_name && !strcmp(s->engine_name, "sample"))
-    nst_buffer_printf(out, "a random sample of %llu points, seed %llu", (unsigned long long)o->sample, (unsigned long long)o->seed);
+    nst_buffer_printf(out, "a random sample of %llu points, seed %llu", (unsigned long long)o->sample,
+                      (unsigned long long)o->seed);
   else if (o->limit && !s->whole) {
     nst_buffer_puts(out, "the search was limited to ");
     count(out, "at most", o->limit, " points");
-  } else if (s->shards_done || o->shards > 1) nst_buffer_puts(out, "only a part of the space was searched");
-  else nst_buffer_puts(out, "the search was stopped");
+  } else if (s->shards_done || o->shards > 1)
+    nst_buffer_puts(out, "only a part of the space was searched");
+  else
+    nst_buffer_puts(out, "the search was stopped");
   nst_buffer_puts(out, "; better points may exist\n");
 }
 
@@ -74,7 +78,9 @@ static void say_time(const nestor_sweep_info *info, nst_buffer *out) {
   nst_buffer_puts(out, " s to run: ");
   nst_number_decimal(out, (double)info->evaluated / run / 1e6, 2);
   nst_buffer_puts(out, " million evaluated a second, ");
-  nst_number_decimal(out, ((double)info->evaluated + (double)info->pruned + (double)info->duplicates + (double)info->dropped) / run / 1e6, 2);
+  nst_number_decimal(
+    out,
+    ((double)info->evaluated + (double)info->pruned + (double)info->duplicates + (double)info->dropped) / run / 1e6, 2);
   nst_buffer_puts(out, " million searched\n");
   if (info->why_plain) nst_buffer_printf(out, "  without native code: %s\n", info->why_plain);
 }
@@ -104,8 +110,10 @@ static void units(const nestor_sweep *s, nst_table *t) {
 
 static void metric(nst_buffer *out, nst_rat v) {
   int64_t whole;
-  if (nst_rat_to_i64(&whole, v)) nst_number_grouped(out, whole);
-  else nst_number_decimal(out, nst_rat_to_double(v), 3);
+  if (nst_rat_to_i64(&whole, v))
+    nst_number_grouped(out, whole);
+  else
+    nst_number_decimal(out, nst_rat_to_double(v), 3);
 }
 
 static void row(nestor_sweep *s, nst_table *t, size_t number, const nst_sweep_point *p) {

@@ -9,9 +9,9 @@
  *
  * A complete program is that declaration with what it needs from the same file;
  * what comes from other files and the standard library is still used from there. */
-#include "driver/sweep.h"
 #include "base/vec.h"
 #include "driver/pipeline.h"
+#include "driver/sweep.h"
 #include "frontend/format.h"
 #include "frontend/units.h"
 #include "grammar/parse.h"
@@ -20,7 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { uint32_t begin, end; const char *text; } edit;
+typedef struct {
+  uint32_t begin, end;
+  const char *text;
+} edit;
 typedef struct {
   nestor_sweep *s;
   const nst_sweep_point *p;
@@ -59,7 +62,8 @@ static const nst_ast_decl *decl_of(nestor_sweep *s) {
 static const nst_ir_node *node_at(const editor *e, nst_span span) {
   const nst_ir_mapping *m = e->s->mapping;
   for (int i = 0; i < m->nnodes; i++)
-    if (m->nodes[i]->span.source == span.source && m->nodes[i]->span.begin == span.begin && m->nodes[i]->span.end == span.end)
+    if (m->nodes[i]->span.source == span.source && m->nodes[i]->span.begin == span.begin &&
+        m->nodes[i]->span.end == span.end)
       return m->nodes[i];
   return NULL;
 }
@@ -87,7 +91,8 @@ static void edit_permute(editor *e, const nst_ast_mitem *item) {
   nst_variant_order(&e->s->variants, first->permute, e->orders[first->permute], place);
   for (int i = 0; i < n; i++)
     if (place[i] != i)
-      change(e, loops[i]->span.begin, loops[i]->span.end, slice(e, loops[place[i]]->span.begin, loops[place[i]]->span.end));
+      change(e, loops[i]->span.begin, loops[i]->span.end,
+             slice(e, loops[place[i]]->span.begin, loops[place[i]]->span.end));
 }
 
 /* Whether a tensor that lies dormant in a keep is held there in this variant. */
@@ -118,8 +123,10 @@ static void edit_keep(editor *e, const nst_ast_mitem *item) {
     if (is_awake(e, node, tensor)) nst_buffer_printf(&list, "%s%s", list.len ? ", " : "", t->id.name);
   }
   const char *text = "";
-  if (list.len && !(node->optional && is_dropped(e, node))) text = nst_arena_printf(e->arena, "keep %s in %s", list.text, item->id.name);
-  else if (passed_over(e, node->level)) text = nst_arena_printf(e->arena, "keep none in %s", item->id.name);
+  if (list.len && !(node->optional && is_dropped(e, node)))
+    text = nst_arena_printf(e->arena, "keep %s in %s", list.text, item->id.name);
+  else if (passed_over(e, node->level))
+    text = nst_arena_printf(e->arena, "keep none in %s", item->id.name);
   nst_buffer_fini(&list);
   change(e, item->span.begin, item->span.end, text);
 }
@@ -127,13 +134,15 @@ static void edit_keep(editor *e, const nst_ast_mitem *item) {
 static void edit_items(editor *e, const nst_ast_mitem *items) {
   for (const nst_ast_mitem *i = items; i; i = i->next) {
     switch (i->kind) {
-      case NST_MITEM_PERMUTE: edit_permute(e, i); break;
-      case NST_MITEM_KEEP: edit_keep(e, i); break;
-      case NST_MITEM_FOR: case NST_MITEM_PAR: edit_items(e, i->body); break;
-      case NST_MITEM_SEQ:
-        for (const nst_ast_branch *b = i->branches; b; b = b->next) edit_items(e, b->body);
-        break;
-      case NST_MITEM_COMPUTE: case NST_MITEM_LET: break;
+    case NST_MITEM_PERMUTE: edit_permute(e, i); break;
+    case NST_MITEM_KEEP: edit_keep(e, i); break;
+    case NST_MITEM_FOR:
+    case NST_MITEM_PAR: edit_items(e, i->body); break;
+    case NST_MITEM_SEQ:
+      for (const nst_ast_branch *b = i->branches; b; b = b->next) edit_items(e, b->body);
+      break;
+    case NST_MITEM_COMPUTE:
+    case NST_MITEM_LET: break;
     }
   }
 }
@@ -145,7 +154,8 @@ static const char *unit_in(const nst_ast_expr *x) {
   if (!x) return NULL;
   nst_unit unit;
   nst_rat scale;
-  if (x->kind == NST_AST_QUANTITY && nst_unit_parse(&unit, &scale, x->unit.name, strlen(x->unit.name)) && !nst_unit_is_none(unit))
+  if (x->kind == NST_AST_QUANTITY && nst_unit_parse(&unit, &scale, x->unit.name, strlen(x->unit.name)) &&
+      !nst_unit_is_none(unit))
     return nst_unit_usual(unit);
   const nst_ast_expr *parts[] = {x->a, x->b, x->c, x->object};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -172,8 +182,10 @@ static void edit_params(editor *e, const nst_ast_decl *decl) {
     if (unit) nst_buffer_printf(&text, nst_rat_is_int(values[param].rat) ? " %s" : " * 1 %s", unit);
     const char *kept = nst_arena_strndup(e->arena, text.text, text.len);
     nst_buffer_fini(&text);
-    if (p->value) change(e, p->value->span.begin, p->value->span.end, kept);
-    else change(e, p->id.span.end, p->id.span.end, nst_arena_printf(e->arena, " = %s", kept));
+    if (p->value)
+      change(e, p->value->span.begin, p->value->span.end, kept);
+    else
+      change(e, p->id.span.end, p->id.span.end, nst_arena_printf(e->arena, " = %s", kept));
   }
 }
 
@@ -188,7 +200,8 @@ static int by_place(const void *a, const void *b) {
 static bool declaration(nestor_sweep *s, const nst_sweep_point *p, const char *name, nst_buffer *out) {
   const nst_ast_decl *decl = decl_of(s);
   if (!decl) return false;
-  editor e = {.s = s, .p = p, .source = nst_sources_get(s->program->sources, decl->span.source), .arena = nst_arena_new()};
+  editor e = {
+    .s = s, .p = p, .source = nst_sources_get(s->program->sources, decl->span.source), .arena = nst_arena_new()};
   nst_variant_decode(&s->variants, p->variant, e.orders, &e.dropped);
   if (name) change(&e, decl->id.span.begin, decl->id.span.end, name);
   edit_params(&e, decl);
@@ -265,15 +278,18 @@ static void add_use(nst_buffer *out, const nst_source *source, const nst_ast_dec
 
 static bool is_needed(const nst_ast_decl *d, const nst_ast_decl *mapping, const nst_buffer *needed) {
   switch (d->kind) {
-    case NST_DECL_USE: return !d->alias.name || mentions(needed, d->alias.name);
-    case NST_DECL_CONST:
-      for (const nst_ast_param *p = d->params; p; p = p->next)
-        if (p->id.name && mentions(needed, p->id.name)) return true;
-      return false;
-    case NST_DECL_WORKLOAD: return !mapping->of.module.name && !strcmp(d->id.name, mapping->of.id.name);
-    case NST_DECL_HARDWARE: return !mapping->on.module.name && !strcmp(d->id.name, mapping->on.id.name);
-    case NST_DECL_MAPPING: return d == mapping;
-    case NST_DECL_TEST: case NST_DECL_MODEL: case NST_DECL_VERIFY: case NST_DECL_SWEEP: return false;
+  case NST_DECL_USE: return !d->alias.name || mentions(needed, d->alias.name);
+  case NST_DECL_CONST:
+    for (const nst_ast_param *p = d->params; p; p = p->next)
+      if (p->id.name && mentions(needed, p->id.name)) return true;
+    return false;
+  case NST_DECL_WORKLOAD: return !mapping->of.module.name && !strcmp(d->id.name, mapping->of.id.name);
+  case NST_DECL_HARDWARE: return !mapping->on.module.name && !strcmp(d->id.name, mapping->on.id.name);
+  case NST_DECL_MAPPING: return d == mapping;
+  case NST_DECL_TEST:
+  case NST_DECL_MODEL:
+  case NST_DECL_VERIFY:
+  case NST_DECL_SWEEP: return false;
   }
   return false;
 }
@@ -300,17 +316,22 @@ static void add_formatted(nst_buffer *out, const nst_buffer *text) {
   nst_sources *sources = nst_sources_new(arena);
   nst_diags *diags = nst_diags_new(arena, sources);
   nst_interner *interner = nst_interner_new(arena);
-  const nst_ast_file *file = nst_parse(arena, interner, sources, nst_sources_add(sources, "best", text->text, text->len), diags);
-  if (nst_diags_errors(diags)) nst_buffer_add(out, text->text, text->len);
-  else nst_format(file, sources, out);
+  const nst_ast_file *file =
+    nst_parse(arena, interner, sources, nst_sources_add(sources, "best", text->text, text->len), diags);
+  if (nst_diags_errors(diags))
+    nst_buffer_add(out, text->text, text->len);
+  else
+    nst_format(file, sources, out);
   nst_interner_free(interner);
   nst_arena_free(arena);
 }
 
 nestor_status nestor_sweep_emit(nestor_sweep *s, const char *directory, nestor_buffer *out) {
   const nst_sweep_point *p = NULL;
-  if (s->found && nst_sweep_result_nbest(s->found)) p = nst_sweep_result_best(s->found, 0);
-  else if (s->found && nst_sweep_result_nfront(s->found)) p = nst_sweep_result_front(s->found, 0);
+  if (s->found && nst_sweep_result_nbest(s->found))
+    p = nst_sweep_result_best(s->found, 0);
+  else if (s->found && nst_sweep_result_nfront(s->found))
+    p = nst_sweep_result_front(s->found, 0);
   const nst_ast_decl *mapping = p ? decl_of(s) : NULL;
   if (!mapping) return NESTOR_USAGE;
   const nst_ast_file *file = file_of(s);
@@ -321,7 +342,8 @@ nestor_status nestor_sweep_emit(nestor_sweep *s, const char *directory, nestor_b
   if (!needed) nst_out_of_memory();
   find_needed(file, source, mapping, needed);
   nst_buffer text = {0};
-  nst_buffer_printf(&text, "# %s of the sweep %s%s:", nst_sweep_result_nbest(s->found) ? "The best" : "The first of the front",
+  nst_buffer_printf(&text,
+                    "# %s of the sweep %s%s:", nst_sweep_result_nbest(s->found) ? "The best" : "The first of the front",
                     s->ir->name, nst_sweep_is_proven(s) ? "" : " (not proven)");
   for (int k = 0; k < nst_sweep_nmetrics(s); k++) {
     nst_buffer_puts(&text, k ? ", " : " ");
@@ -332,8 +354,10 @@ nestor_status nestor_sweep_emit(nestor_sweep *s, const char *directory, nestor_b
   nst_buffer_puts(&text, "\n\n");
   for (const nst_ast_decl *d = file->decls; d; d = d->next, i++) {
     if (!needed[i]) continue;
-    if (d->kind == NST_DECL_USE) add_use(&text, source, d, directory);
-    else if (d->kind != NST_DECL_MAPPING) add_decl(&text, source, d);
+    if (d->kind == NST_DECL_USE)
+      add_use(&text, source, d, directory);
+    else if (d->kind != NST_DECL_MAPPING)
+      add_decl(&text, source, d);
   }
   if (mapping->doc.source) {
     nst_buffer_add(&text, source->text + mapping->doc.begin, mapping->doc.end - mapping->doc.begin);

@@ -1,12 +1,10 @@
 /* Sweeps of random programs against the simulator at every point: sweep.
  *
  * A random program, of one statement or a cascade, gets costs, capacities,
- * parameters for some of its tiles, and a sweep over some of its parameters: sets that hold zeros and depend on each other, conditions,
- * lexicographic goals, fronts of one to three metrics. Every point of every
- * variant is executed element by element; the best and the front of that list
- * are what the plain engine and the kernel engine, with and without pruning,
- * their units in another order, must give to the last bit, with tallies that
- * add up.
+ * parameters for some of its tiles, and a sweep over some of its parameters: sets that hold zeros and depend on each
+ * other, conditions, lexicographic goals, fronts of one to three metrics. Every point of every variant is executed
+ * element by element; the best and the front of that list are what the plain engine and the kernel engine, with and
+ * without pruning, their units in another order, must give to the last bit, with tallies that add up.
  *
  * NESTOR_PROPERTY_N is the number of programs, NESTOR_PROPERTY_SEED the first
  * seed. */
@@ -41,10 +39,12 @@ static void add_costs(nst_buffer *out, const char *text, gen_random *r) {
     if (!strncmp(p, "mapping", 7)) hardware = false;
     nst_buffer costs = {0};
     if (hardware && !strncmp(p, "  memory", 8)) {
-      nst_buffer_printf(&costs, "energy = %d.%d pJ/B  bandwidth = %d B/cycle ", gen_below(r, 30), gen_below(r, 10), 1 + gen_below(r, 9));
+      nst_buffer_printf(&costs, "energy = %d.%d pJ/B  bandwidth = %d B/cycle ", gen_below(r, 30), gen_below(r, 10),
+                        1 + gen_below(r, 9));
       if (gen_chance(r, 60)) nst_buffer_printf(&costs, " capacity = %d B ", 1 + gen_below(r, 400));
       if (gen_chance(r, 20)) nst_buffer_puts(&costs, " overlap = false ");
-    } else if (hardware && !strncmp(p, "  compute", 9)) nst_buffer_puts(&costs, "energy = 0.25 pJ ");
+    } else if (hardware && !strncmp(p, "  compute", 9))
+      nst_buffer_puts(&costs, "energy = 0.25 pJ ");
     const char *brace = costs.len ? memchr(p, '{', len) : NULL;
     if (brace) {
       nst_buffer_add(out, p, (size_t)(brace - p) + 1);
@@ -63,7 +63,8 @@ static void add_costs(nst_buffer *out, const char *text, gen_random *r) {
 /* Turns some tiles of `for` into parameters u0, u1, …, with the tiles as defaults. */
 static void add_params(nst_buffer *out, const char *text, gen_random *r) {
   nst_buffer params = {0}, body = {0};
-  const char *mapping = strstr(text, "\nmapping m") + 1, *head = mapping + strlen("mapping m"), *of = strstr(head, " of ");
+  const char *mapping = strstr(text, "\nmapping m") + 1, *head = mapping + strlen("mapping m"),
+             *of = strstr(head, " of ");
   int n = 0;
   for (const char *p = of; *p;) {
     const char *end = line_end(p), *by = strstr(p, " by ");
@@ -83,8 +84,10 @@ static void add_params(nst_buffer *out, const char *text, gen_random *r) {
   if (n && *head == '(') { /* after those there are */
     nst_buffer_add(out, head, (size_t)(of - head) - 1);
     nst_buffer_printf(out, ", %s)", params.text);
-  } else if (n) nst_buffer_printf(out, "(%s)", params.text);
-  else nst_buffer_add(out, head, (size_t)(of - head));
+  } else if (n)
+    nst_buffer_printf(out, "(%s)", params.text);
+  else
+    nst_buffer_add(out, head, (size_t)(of - head));
   nst_buffer_add(out, body.text, body.len);
   nst_buffer_fini(&params);
   nst_buffer_fini(&body);
@@ -93,31 +96,33 @@ static void add_params(nst_buffer *out, const char *text, gen_random *r) {
 static void write_set(nst_buffer *out, const subject *s, gen_random *r, const int *bound, int nbound, int most) {
   const char *other = nbound ? s->m->scope.params[bound[gen_below(r, nbound)]].name : NULL;
   switch (gen_below(r, other ? 8 : 6)) {
-    case 0:
-      nst_buffer_printf(out, "[%d, %d, %d]", gen_below(r, most + 2), gen_below(r, most + 2), 1 + gen_below(r, most));
-      return;
-    case 1: nst_buffer_printf(out, "1 .. %d", most); return;
-    case 2: nst_buffer_printf(out, "%d .. %d step %d", gen_below(r, 3), most + 1, 1 + gen_below(r, 3)); return;
-    case 3: case 4: nst_buffer_printf(out, "divisors(%d)", 1 + gen_below(r, 12)); return;
-    case 5: nst_buffer_printf(out, "pow2(1, %d)", 1 + gen_below(r, 12)); return;
-    case 6: nst_buffer_printf(out, "1 .. min(%s, %d)", other, most); return;
-    case 7: nst_buffer_printf(out, "divisors(max(%s, 1))", other); return;
+  case 0:
+    nst_buffer_printf(out, "[%d, %d, %d]", gen_below(r, most + 2), gen_below(r, most + 2), 1 + gen_below(r, most));
+    return;
+  case 1: nst_buffer_printf(out, "1 .. %d", most); return;
+  case 2: nst_buffer_printf(out, "%d .. %d step %d", gen_below(r, 3), most + 1, 1 + gen_below(r, 3)); return;
+  case 3:
+  case 4: nst_buffer_printf(out, "divisors(%d)", 1 + gen_below(r, 12)); return;
+  case 5: nst_buffer_printf(out, "pow2(1, %d)", 1 + gen_below(r, 12)); return;
+  case 6: nst_buffer_printf(out, "1 .. min(%s, %d)", other, most); return;
+  case 7: nst_buffer_printf(out, "divisors(max(%s, 1))", other); return;
   }
 }
 
 static void write_metric(nst_buffer *out, const subject *s, gen_random *r) {
-  static const char *const plain[] = {"energy", "cycles", "offchip", "edp", "steps", "utilization", "energy * cycles", "ceil(energy / 7)"};
+  static const char *const plain[] = {"energy", "cycles",      "offchip",         "edp",
+                                      "steps",  "utilization", "energy * cycles", "ceil(energy / 7)"};
   const nst_ir_hardware *h = &s->m->hardware;
   int l = gen_below(r, h->nlevels);
   while (h->levels[l].kind != NST_LEVEL_MEMORY) l = gen_below(r, h->nlevels);
   const nst_ir_workload *w = &s->m->workload;
   const char *level = h->levels[l].name, *tensor = w->tensors[gen_below(r, w->ntensors)].name;
   switch (gen_below(r, 8)) {
-    case 0: nst_buffer_printf(out, "usage(%s)", level); return;
-    case 1: nst_buffer_printf(out, "traffic(%s)", level); return;
-    case 2: nst_buffer_printf(out, "reads(%s, %s) + 2 * updates(%s)", level, tensor, level); return;
-    case 3: nst_buffer_printf(out, "usage(%s, %s)", level, tensor); return;
-    default: nst_buffer_puts(out, plain[gen_below(r, (int)(sizeof plain / sizeof *plain))]); return;
+  case 0: nst_buffer_printf(out, "usage(%s)", level); return;
+  case 1: nst_buffer_printf(out, "traffic(%s)", level); return;
+  case 2: nst_buffer_printf(out, "reads(%s, %s) + 2 * updates(%s)", level, tensor, level); return;
+  case 3: nst_buffer_printf(out, "usage(%s, %s)", level, tensor); return;
+  default: nst_buffer_puts(out, plain[gen_below(r, (int)(sizeof plain / sizeof *plain))]); return;
   }
 }
 
@@ -150,12 +155,16 @@ static void write_sweep(nst_buffer *out, const subject *s, gen_random *r) {
     bound[nbound++] = p;
   }
   if (gen_chance(r, 50)) nst_buffer_puts(out, "  where fits\n");
-  if (gen_chance(r, 20) && nbound) nst_buffer_printf(out, "  where %s %% 2 == 1 or offchip < 500\n", s->m->scope.params[bound[0]].name);
+  if (gen_chance(r, 20) && nbound)
+    nst_buffer_printf(out, "  where %s %% 2 == 1 or offchip < 500\n", s->m->scope.params[bound[0]].name);
   const bool goal = gen_chance(r, 80);
   if (goal) write_metrics(out, s, r, gen_chance(r, 75) ? "minimize" : "maximize", 1 + gen_below(r, 2));
-  if (gen_chance(r, 50)) write_tradeoff(out, s, r);
-  else if (!goal || gen_chance(r, 60)) write_metrics(out, s, r, "pareto", gen_chance(r, 60) ? 2 : 1 + gen_below(r, 3));
-  else if (gen_chance(r, 10)) nst_buffer_puts(out, "  pareto ops\n"); /* the same everywhere: the first point stays */
+  if (gen_chance(r, 50))
+    write_tradeoff(out, s, r);
+  else if (!goal || gen_chance(r, 60))
+    write_metrics(out, s, r, "pareto", gen_chance(r, 60) ? 2 : 1 + gen_below(r, 3));
+  else if (gen_chance(r, 10))
+    nst_buffer_puts(out, "  pareto ops\n"); /* the same everywhere: the first point stays */
   nst_buffer_printf(out, "  top %d\n}\n", 1 + gen_below(r, 12));
 }
 
@@ -197,7 +206,8 @@ static const nst_nest *count(judge *j) {
   nst_diags_clear(s->diags);
   const nst_nest *nest = nst_nest_make(j->maker, j->params, s->diags);
   if (nest && nst_simulate(nest, j->counts, 0, s->diags)) return nest;
-  const bool drops = has_error(s, NST_D_TILE_SIZE) || has_error(s, NST_D_PAR_FIT) || has_error(s, NST_D_REDUCE_CONFLICT);
+  const bool drops =
+    has_error(s, NST_D_TILE_SIZE) || has_error(s, NST_D_PAR_FIT) || has_error(s, NST_D_REDUCE_CONFLICT);
   j->large = j->large || has_error(s, NST_D_SIMULATE_LIMIT);
   j->error = j->error || !drops;
   return NULL;
@@ -219,15 +229,19 @@ static void visit(judge *j) {
     return;
   }
   nst_metrics_view view = {nest, j->counts, &metrics};
-  const nst_eval_env env = {.params = j->params, .values = nest->values, .metric = nst_metrics_lookup, .metric_ctx = &view};
+  const nst_eval_env env = {
+    .params = j->params, .values = nest->values, .metric = nst_metrics_lookup, .metric_ctx = &view};
   nst_value v;
   nst_span where;
   for (int i = 0; i < j->sweep->nwhere; i++) {
-    if (nst_expr_eval(&v, j->sweep->where[i].value, &env, &where) != NST_EVAL_OK) j->error = true;
-    else if (!v.truth) return;
+    if (nst_expr_eval(&v, j->sweep->where[i].value, &env, &where) != NST_EVAL_OK)
+      j->error = true;
+    else if (!v.truth)
+      return;
   }
   for (int i = 0; i < j->shape.nmetrics; i++) {
-    const nst_expr *e = i < j->sweep->nobjectives ? j->sweep->objectives[i] : j->sweep->pareto[i - j->sweep->nobjectives];
+    const nst_expr *e =
+      i < j->sweep->nobjectives ? j->sweep->objectives[i] : j->sweep->pareto[i - j->sweep->nobjectives];
     if (nst_expr_eval(&v, e, &env, &where) != NST_EVAL_OK || v.kind != NST_VALUE_RAT) {
       j->error = true;
       return;
@@ -306,12 +320,15 @@ static const char *check(run *r, const judge *j, nst_sweep_engine *e, bool pruni
   nst_sweep_result *found = nst_sweep_result_new(j->shape);
   const char *error = NULL, *wrong = NULL;
   for (uint64_t u = 0; u < e->units && !wrong; u++)
-    if (!e->run(w, backwards ? e->units - 1 - u : u, found, NULL, NULL, NULL, &error)) wrong = "an error where there is none";
+    if (!e->run(w, backwards ? e->units - 1 - u : u, found, NULL, NULL, NULL, &error))
+      wrong = "an error where there is none";
   const nst_sweep_tally *t = nst_sweep_result_tally(found);
   if (!wrong && !same_answer(found, j->found, j->shape)) wrong = "another answer";
-  if (!wrong && t->evaluated + t->pruned + t->duplicates + t->dropped != j->points) wrong = "a tally that does not add up";
+  if (!wrong && t->evaluated + t->pruned + t->duplicates + t->dropped != j->points)
+    wrong = "a tally that does not add up";
   if (!wrong && !pruning && t->pruned) wrong = "pruned points without pruning";
-  if (!wrong && !pruning && !t->duplicates && (t->dropped != j->dropped || t->valid != j->valid)) wrong = "another tally";
+  if (!wrong && !pruning && !t->duplicates && (t->dropped != j->dropped || t->valid != j->valid))
+    wrong = "another tally";
   r->pruned += (long)t->pruned;
   nst_sweep_result_free(found);
   e->worker_free(w);
@@ -328,7 +345,8 @@ static const char *check_engines(run *r, const judge *j, gen_random *random) {
   if (e) {
     wrong = check(r, j, e, false, gen_chance(random, 50));
     e->free(e);
-  } else if (!wrong) wrong = "no plain engine";
+  } else if (!wrong)
+    wrong = "no plain engine";
   for (int prune = 0; prune < 2 && !wrong && r->jit && nst_space_is_whole(space); prune++) {
     const nst_sweep_options options = {.prune = prune, .jit = r->jit};
     e = nst_sweep_kernel_new(m, j->sweep, space, options, j->s->diags, &why);
@@ -351,8 +369,10 @@ static bool try_program(run *r, uint64_t seed) {
   gen_random random = {seed};
   nst_buffer text = {0}, costly = {0}, whole = {0};
   subject s;
-  if (seed % 3) gen_nest(&text, seed);
-  else gen_cascade(&text, seed);
+  if (seed % 3)
+    gen_nest(&text, seed);
+  else
+    gen_cascade(&text, seed);
   add_costs(&costly, text.text, &random);
   add_params(&whole, costly.text, &random);
   subject_init(&s, whole.text);
@@ -361,13 +381,16 @@ static bool try_program(run *r, uint64_t seed) {
     write_sweep(&whole, &s, &random);
     subject_fini(&s);
     subject_init(&s, whole.text);
-    if (!s.program || !s.program->nsweeps) printf("seed %llu: the sweep does not compile\n", (unsigned long long)seed), good = false;
-  } else printf("seed %llu: does not compile\n", (unsigned long long)seed), good = false;
+    if (!s.program || !s.program->nsweeps)
+      printf("seed %llu: the sweep does not compile\n", (unsigned long long)seed), good = false;
+  } else
+    printf("seed %llu: does not compile\n", (unsigned long long)seed), good = false;
   judge j = {.s = &s};
   if (good) {
     j.sweep = &s.program->sweeps[0];
     nst_space *space = nst_space_new(s.m, j.sweep, s.diags);
-    good = space && nst_sweep_shape_make(&j.shape, j.sweep, space, s.diags) && !nst_variants_init(&j.variants, s.arena, s.m);
+    good =
+      space && nst_sweep_shape_make(&j.shape, j.sweep, space, s.diags) && !nst_variants_init(&j.variants, s.arena, s.m);
     const bool small = good && nst_space_count(space) < POINTS_MAX && j.variants.count < POINTS_MAX &&
                        nst_space_count(space) * j.variants.count < POINTS_MAX;
     nst_space_free(space);
@@ -383,7 +406,8 @@ static bool try_program(run *r, uint64_t seed) {
       r->dropped += (long)j.dropped;
       r->fronts += nst_sweep_result_nfront(j.found) > 3;
       nst_sweep_result_free(j.found);
-    } else r->large += good;
+    } else
+      r->large += good;
   }
   if (!good) printf("%s\n", whole.text);
   subject_fini(&s);
@@ -400,14 +424,17 @@ static long number(const char *name, long otherwise) {
 
 int main(void) {
   run r = {0};
-  const long usual = 600 * number("NESTOR_TEST_SCALE", 100) / 100, n = number("NESTOR_PROPERTY_N", usual > 0 ? usual : 1);
+  const long usual = 600 * number("NESTOR_TEST_SCALE", 100) / 100,
+             n = number("NESTOR_PROPERTY_N", usual > 0 ? usual : 1);
   const uint64_t seed = (uint64_t)number("NESTOR_PROPERTY_SEED", 1);
   int bad = 0;
   if (nst_jit_new(&r.jit, NULL, NULL) != NST_JIT_OK) r.jit = NULL;
   for (long i = 0; i < n && bad < 5; i++) bad += !try_program(&r, seed + (uint64_t)i);
-  printf("%ld sweeps, %ld too large, %ld with points that have no answer; %ld points, %ld valid, %ld dropped; %ld with a front\n",
+  printf("%ld sweeps, %ld too large, %ld with points that have no answer; %ld points, %ld valid, %ld dropped; %ld with "
+         "a front\n",
          r.programs, r.large, r.errors, r.points, r.valid, r.dropped, r.fronts);
-  printf("%ld by the kernel engine too, which pruned %ld points%s\n", r.by_kernel, r.pruned, r.jit ? "" : ": there is none here");
+  printf("%ld by the kernel engine too, which pruned %ld points%s\n", r.by_kernel, r.pruned,
+         r.jit ? "" : ": there is none here");
   nst_jit_free(r.jit);
   return bad != 0;
 }

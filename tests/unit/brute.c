@@ -49,7 +49,8 @@ static void count(lister *l, brute_point *p) {
   const nst_nest *nest = nst_interpreter_nest(i);
   assert_true(nst_metrics_compute(metrics, metrics->levels ? NULL : l->b->arena, nest, c, NULL));
   nst_metrics_view view = {nest, c, metrics};
-  const nst_eval_env env = {.params = l->params, .values = nest->values, .metric = nst_metrics_lookup, .metric_ctx = &view};
+  const nst_eval_env env = {
+    .params = l->params, .values = nest->values, .metric = nst_metrics_lookup, .metric_ctx = &view};
   p->kind = BRUTE_OTHER;
   for (int w = 0; w < s->nwhere; w++)
     if (number(s->where[w].value, &env).num == 0) return;

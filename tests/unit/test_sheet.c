@@ -17,23 +17,30 @@ static const char head[] =
 
 static const char *const machines[] = {
   "hardware hw { clock = 1 GHz memory DRAM { bandwidth = 3 B/cycle energy = 100 pJ/B } "
-  "memory L2 { capacity = 90 B bandwidth = 0.7 B/cycle read_energy = 3 pJ/B write_energy = 0.125 pJ/B double_buffered = true } "
+  "memory L2 { capacity = 90 B bandwidth = 0.7 B/cycle read_energy = 3 pJ/B write_energy = 0.125 pJ/B double_buffered "
+  "= true } "
   "array PE[x = 4] memory L1 { capacity = 33 B } compute MAC { energy = 0.3 pJ rate = 2 } }\n",
   "hardware hw { memory DRAM { read_bandwidth = 3 B/cycle write_bandwidth = 0.3 B/cycle energy = 1.1 pJ/B } "
-  "memory L2 { capacity = 12.25 B read_bandwidth = 1 B/cycle } array PE[x = 4] memory L1 { energy = 0.01 pJ/B } compute MAC }\n",
+  "memory L2 { capacity = 12.25 B read_bandwidth = 1 B/cycle } array PE[x = 4] memory L1 { energy = 0.01 pJ/B } "
+  "compute MAC }\n",
   /* not for sheets: leakage, no overlap, a large denominator, an area */
-  "hardware hw { clock = 1 GHz memory DRAM { bandwidth = 3 B/cycle leakage = 2 mW } memory L2 { capacity = 90 B } array PE[x = 4] "
+  "hardware hw { clock = 1 GHz memory DRAM { bandwidth = 3 B/cycle leakage = 2 mW } memory L2 { capacity = 90 B } "
+  "array PE[x = 4] "
   "memory L1 compute MAC }\n",
-  "hardware hw { memory DRAM { bandwidth = 3 B/cycle overlap = false } memory L2 { bandwidth = 7 B/cycle overlap = false } array PE[x = 4] "
+  "hardware hw { memory DRAM { bandwidth = 3 B/cycle overlap = false } memory L2 { bandwidth = 7 B/cycle overlap = "
+  "false } array PE[x = 4] "
   "memory L1 compute MAC }\n",
-  "hardware hw { memory DRAM { energy = 1.23456789012345 pJ/B area = 2 mm2 } memory L2 { energy = 0.1 pJ/B } array PE[x = 4] memory L1 compute "
+  "hardware hw { memory DRAM { energy = 1.23456789012345 pJ/B area = 2 mm2 } memory L2 { energy = 0.1 pJ/B } array "
+  "PE[x = 4] memory L1 compute "
   "MAC { area = 1 mm2 } }\n",
 };
 static const char nest[] =
   "mapping x(tk = 4, tc = 2, tp = 5, uk = tk) of conv on hw {\n"
   "  for k by tk for p by tp for c by tc keep all in L2 for k by uk par k on PE.x keep all in L1 }\n";
-static const char *const figures[] = {"fits", "offchip", "cycles", "energy", "edp", "ops", "steps", "utilization", "intensity",
-                                      "usage(L2)", "usage(L1)", "usage(L2, I)", "traffic(L2)", "reads(DRAM, I)", "tile(L2)", "instances(L1)"};
+static const char *const figures[] = {"fits",         "offchip",      "cycles",      "energy",         "edp",
+                                      "ops",          "steps",        "utilization", "intensity",      "usage(L2)",
+                                      "usage(L1)",    "usage(L2, I)", "traffic(L2)", "reads(DRAM, I)", "tile(L2)",
+                                      "instances(L1)"};
 
 static nestor_program *compile(const char *machine) {
   char text[2048];
@@ -62,7 +69,8 @@ static void check_machine(const char *machine, bool area) {
   uint8_t points[POINTS];
   hand_source source = {7};
   for (size_t i = 0; i < POINTS; i++)
-    for (int c = 0; c < 4; c++) columns[c][i] = hand_below(&source, 15); /* 0: no tile; uk: often no place on the array */
+    for (int c = 0; c < 4; c++)
+      columns[c][i] = hand_below(&source, 15); /* 0: no tile; uk: often no place on the array */
   const int64_t *const params[4] = {columns[0], columns[1], columns[2], columns[3]};
   double *out[MOST + 1];
   for (size_t f = 0; f <= MOST; f++) out[f] = values[f];
@@ -114,7 +122,8 @@ static void large_figures_are_exact_too(void **state) {
   const int64_t t[] = {1, 2, 3, 999, 2000000};
   double values[5][5];
   uint8_t points[5];
-  nestor_kernel_batch(k, 5, (const int64_t *const[]){t}, (double *const[]){values[0], values[1], values[2], values[3], values[4]}, points);
+  nestor_kernel_batch(k, 5, (const int64_t *const[]){t},
+                      (double *const[]){values[0], values[1], values[2], values[3], values[4]}, points);
   nestor_eval *e = nestor_eval_new(p, 0);
   for (int i = 0; i < 5; i++) {
     const nestor_status status = nestor_eval_run(e, NESTOR_ENGINE_ANALYSIS, &t[i]);

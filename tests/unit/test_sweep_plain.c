@@ -7,11 +7,11 @@
 #include "compiled.h"
 #include <string.h>
 
-#define HEAD                                                                               \
-  "workload gemm(M = 24, N = 18, K = 10) {\n"                                              \
-  "  dim m = M, n = N, k = K\n  tensor A, B : int8, C : int32\n"                           \
-  "  C[m, n] += A[m, k] * B[k, n]\n}\n"                                                    \
-  "hardware hw(B = 4) { memory DRAM { bandwidth = B * 1 B/cycle  energy = 7 pJ/B }\n"          \
+#define HEAD                                                                                                           \
+  "workload gemm(M = 24, N = 18, K = 10) {\n"                                                                          \
+  "  dim m = M, n = N, k = K\n  tensor A, B : int8, C : int32\n"                                                       \
+  "  C[m, n] += A[m, k] * B[k, n]\n}\n"                                                                                \
+  "hardware hw(B = 4) { memory DRAM { bandwidth = B * 1 B/cycle  energy = 7 pJ/B }\n"                                  \
   "  memory L2 { capacity = 300 B  energy = 1 pJ/B } array PE[x = 4] memory L1 compute MAC { energy = 0.3 pJ } }\n"
 
 static compiled c;
@@ -28,7 +28,9 @@ static void compile(const char *text) {
   m = c.program->mappings[s->mapping];
 }
 
-typedef struct { uint64_t n; } counter;
+typedef struct {
+  uint64_t n;
+} counter;
 
 static void count_each(void *context, const nst_sweep_point *p) {
   (void)p;
@@ -66,19 +68,23 @@ static void check(const char *text, size_t top) {
   compiled_fini(&c);
 }
 
-#define NEST " of gemm on hw { permute { for m by tm for n by tn for k by tk } keep? A in L2 keep B, C in L2 keep all in L1 }\n"
+#define NEST                                                                                                           \
+  " of gemm on hw { permute { for m by tm for n by tn for k by tk } keep? A in L2 keep B, C in L2 keep all in L1 }\n"
 
 static void it_equals_brute_force(void **state) {
   (void)state;
   check("mapping x(tm = 4, tn = 4, tk = 2)" NEST "sweep s of x { minimize offchip }", 1);
   check("mapping x(tm = 4, tn = 4, tk = 2)" NEST
         "sweep s of x { tm in divisors(M) tn in 1 .. N step 5 tk in [1, 3, 10] where fits minimize energy, cycles "
-        "pareto usage(L2), offchip top 10 }", 10);
+        "pareto usage(L2), offchip top 10 }",
+        10);
   check("mapping x(tm = 4, tn = 4, tk = 2)" NEST
         "sweep s of x { tn in divisors(N) tm in divisors(tn) where fits and tm > 1 where usage(L2) > 60 "
-        "maximize intensity pareto usage(L2), offchip, cycles top 200 }", 200);
+        "maximize intensity pareto usage(L2), offchip, cycles top 200 }",
+        200);
   check("mapping x(tm = 4, tn = 4, tk = 2)" NEST
-        "sweep s of x { tn in divisors(N) tm in divisors(M) minimize sqrt(energy) pareto offchip top 4 }", 4);
+        "sweep s of x { tn in divisors(N) tm in divisors(M) minimize sqrt(energy) pareto offchip top 4 }",
+        4);
   check("mapping x(tm = 4, tn = 4, tk = 2)" NEST "sweep s of x { tm in divisors(M) where false pareto offchip }", 1);
   check("mapping x(tm = 4, tn = tm, tk = 2)" NEST "sweep s of x { tm in divisors(M) pareto usage(L2), offchip }", 1);
   check("mapping x(tm = 4, tn = 4, tk = 2)" NEST "sweep s of x { tm in 5 .. 4 minimize offchip }", 1);
@@ -86,17 +92,22 @@ static void it_equals_brute_force(void **state) {
 
 static void infeasible_points_are_dropped(void **state) {
   (void)state;
-  check("mapping x(tm = 4, tn = 4, tk = 2)" NEST "sweep s of x { tm in [0, 0.5, 1, 2.5, 4, 0 - 3] tn in [4, 5] minimize offchip top 3 }", 3);
+  check("mapping x(tm = 4, tn = 4, tk = 2)" NEST
+        "sweep s of x { tm in [0, 0.5, 1, 2.5, 4, 0 - 3] tn in [4, 5] minimize offchip top 3 }",
+        3);
   check("mapping x(tm = 4) of gemm on hw { for n keep all in L2 par m by tm on PE.x keep all in L1 }\n"
-        "sweep s of x { tm in 1 .. 24 minimize offchip pareto usage(L1), offchip }", 1);
+        "sweep s of x { tm in 1 .. 24 minimize offchip pareto usage(L1), offchip }",
+        1);
 }
 
 static void hardware_is_swept_too(void **state) {
   (void)state;
   check("mapping x(tm = 4, b = 1) of gemm on hw(b) { for m by tm keep all in L2 keep all in L1 }\n"
-        "sweep s of x { b in [0.5, 1, 2] tm in divisors(M) minimize cycles * b top 5 }", 5);
+        "sweep s of x { b in [0.5, 1, 2] tm in divisors(M) minimize cycles * b top 5 }",
+        5);
   check("mapping x(tm = 4, mm = 12) of gemm(M = mm) on hw { for m by tm keep all in L2 keep all in L1 }\n"
-        "sweep s of x { mm in [6, 12] tm in divisors(mm) minimize offchip / ops top 5 }", 5);
+        "sweep s of x { mm in [6, 12] tm in divisors(mm) minimize offchip / ops top 5 }",
+        5);
 }
 
 static void cascades_are_swept(void **state) {
@@ -105,7 +116,8 @@ static void cascades_are_swept(void **state) {
     "workload chain(M = 8, N = 6, K = 5, L = 4) {\n  dim m = M, n = N, k = K, l = L\n  tensor A, B, D, S, T : int8\n"
     "  S[m, n] += A[m, k] * B[k, n]\n  T[m, l] += S[m, n] * D[n, l]\n}\n"
     "mapping x(tm = 2, tn = 3) of chain on hw { keep all in DRAM for m by tm keep? S in L2\n"
-    "  seq { do S { permute { for n by tn for k by 2 } keep all in L2 keep all in L1 } do T { for n by tn keep S, D, T in L2 keep all in L1 } } }\n"
+    "  seq { do S { permute { for n by tn for k by 2 } keep all in L2 keep all in L1 } do T { for n by tn keep S, D, T "
+    "in L2 keep all in L1 } } }\n"
     "sweep s of x { tm in divisors(M) tn in 1 .. N minimize offchip, energy pareto usage(L2), offchip top 6 }";
   check(chain, 6);
 }
@@ -135,11 +147,14 @@ static void fails(const char *text, const char *message) {
 
 static void errors_stop_a_sweep(void **state) {
   (void)state;
-  fails("mapping x(tm = 4, tn = 4, tk = 2)" NEST "sweep s of x { tm in [4, 5] tn in [2, 3] minimize offchip / (tn - 3) }",
+  fails("mapping x(tm = 4, tn = 4, tk = 2)" NEST
+        "sweep s of x { tm in [4, 5] tn in [2, 3] minimize offchip / (tn - 3) }",
         "at tm = 4, tn = 3: division by zero");
-  fails("mapping x(tm = 4, tn = 4, tk = 2)" NEST "sweep s of x { tm in [4] where log2(tm - 4) > 1 minimize offchip }", "at tm = 4: ");
+  fails("mapping x(tm = 4, tn = 4, tk = 2)" NEST "sweep s of x { tm in [4] where log2(tm - 4) > 1 minimize offchip }",
+        "at tm = 4: ");
   fails("mapping x(mm = 4, tm = 1, tn = 1, tk = 1) of gemm(M = mm) on hw { for m keep all in L2 keep all in L1 }\n"
-        "sweep s of x { mm in [4, 4000000000000000000] minimize offchip }", "at mm = 4000000000000000000: ");
+        "sweep s of x { mm in [4, 4000000000000000000] minimize offchip }",
+        "at mm = 4000000000000000000: ");
 }
 
 static void a_stop_leaves_no_trace(void **state) {
@@ -168,12 +183,9 @@ static void a_stop_leaves_no_trace(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_equals_brute_force),
-    cmocka_unit_test(infeasible_points_are_dropped),
-    cmocka_unit_test(hardware_is_swept_too),
-    cmocka_unit_test(cascades_are_swept),
-    cmocka_unit_test(errors_stop_a_sweep),
-    cmocka_unit_test(a_stop_leaves_no_trace),
+    cmocka_unit_test(it_equals_brute_force), cmocka_unit_test(infeasible_points_are_dropped),
+    cmocka_unit_test(hardware_is_swept_too), cmocka_unit_test(cascades_are_swept),
+    cmocka_unit_test(errors_stop_a_sweep),   cmocka_unit_test(a_stop_leaves_no_trace),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

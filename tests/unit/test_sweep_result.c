@@ -17,8 +17,12 @@ typedef struct {
 
 static nst_ir_sweep sweep_of(int nobjectives, int npareto, bool maximize) {
   static const nst_expr *none[8];
-  return (nst_ir_sweep){
-    .objectives = none, .nobjectives = nobjectives, .pareto = none, .npareto = npareto, .maximize = maximize, .npoints = PARAMS};
+  return (nst_ir_sweep){.objectives = none,
+                        .nobjectives = nobjectives,
+                        .pareto = none,
+                        .npareto = npareto,
+                        .maximize = maximize,
+                        .npoints = PARAMS};
 }
 
 static nst_sweep_shape shape_of(const nst_ir_sweep *s, size_t top) {
@@ -46,7 +50,8 @@ static void fill(stored *points, hand_source *source, int nmetrics, int values) 
     points[i].places[1] = (uint64_t)(i % 10);
     points[i].params[0] = 100 - i / 10;
     points[i].params[1] = hand_below(source, 9);
-    for (int k = 0; k < nmetrics; k++) nst_rat_make(&points[i].metrics[k], hand_below(source, values), 1 + hand_below(source, 3));
+    for (int k = 0; k < nmetrics; k++)
+      nst_rat_make(&points[i].metrics[k], hand_below(source, values), 1 + hand_below(source, 3));
   }
 }
 
@@ -92,7 +97,8 @@ static void check_shape(int nobjectives, int npareto, bool maximize, size_t top,
   offer(all, points, order, 0, POINTS);
   if (npareto) check_front(all, points, nobjectives, npareto);
   assert_int_equal(nst_sweep_result_nbest(all), nobjectives ? (top < POINTS ? top : POINTS) : 0);
-  for (size_t i = 0; i < nst_sweep_result_nbest(all); i++) { /* the i-th best: so many are better or as good and earlier */
+  for (size_t i = 0; i < nst_sweep_result_nbest(all);
+       i++) { /* the i-th best: so many are better or as good and earlier */
     const nst_sweep_point *b = nst_sweep_result_best(all, i);
     const int at = (int)(b->places[0] * 10 + b->places[1]);
     size_t before = 0;
@@ -111,7 +117,8 @@ static void check_shape(int nobjectives, int npareto, bool maximize, size_t top,
       order[j] = t;
     }
     const int cut1 = hand_below(&source, POINTS), cut2 = cut1 + hand_below(&source, POINTS - cut1);
-    nst_sweep_result *a = nst_sweep_result_new(shape), *b = nst_sweep_result_new(shape), *c = nst_sweep_result_new(shape);
+    nst_sweep_result *a = nst_sweep_result_new(shape), *b = nst_sweep_result_new(shape),
+                     *c = nst_sweep_result_new(shape);
     offer(a, points, order, 0, cut1);
     offer(b, points, order, cut1, cut2);
     offer(c, points, order, cut2, POINTS);
@@ -144,8 +151,12 @@ static void check_shape(int nobjectives, int npareto, bool maximize, size_t top,
 
 static void order_does_not_matter(void **state) {
   (void)state;
-  static const struct { int nobjectives, npareto; bool maximize; size_t top; } shapes[] = {
-    {1, 0, false, 1}, {2, 0, true, 10}, {0, 1, false, 1}, {0, 2, false, 1}, {1, 2, false, 7}, {2, 3, true, 400}, {0, 4, false, 1}};
+  static const struct {
+    int nobjectives, npareto;
+    bool maximize;
+    size_t top;
+  } shapes[] = {{1, 0, false, 1}, {2, 0, true, 10},  {0, 1, false, 1}, {0, 2, false, 1},
+                {1, 2, false, 7}, {2, 3, true, 400}, {0, 4, false, 1}};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (uint64_t seed = 1; seed <= 8; seed++)
       check_shape(shapes[i].nobjectives, shapes[i].npareto, shapes[i].maximize, shapes[i].top, 100 * i + seed);

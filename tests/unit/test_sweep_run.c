@@ -22,7 +22,8 @@ static const char program[] =
   "hardware hw { memory DRAM { energy = 7 pJ/B } memory L2 { capacity = 300 B  energy = 1 pJ/B } compute MAC }\n"
   "mapping x(tm = 4, tn = 4, tk = 2) of gemm on hw {\n"
   "  permute { for m by tm for n by tn for k by tk } keep? A in L2 keep B, C in L2 }\n"
-  "sweep s of x { tm in 0 .. 24 tn in 1 .. 18 tk in [1, 3, 10] where fits minimize energy pareto usage(L2), offchip top 20 }\n";
+  "sweep s of x { tm in 0 .. 24 tn in 1 .. 18 tk in [1, 3, 10] where fits minimize energy pareto usage(L2), offchip "
+  "top 20 }\n";
 
 static int setup(void **state) {
   (void)state;
@@ -131,9 +132,10 @@ static void a_stopped_run_goes_on_to_the_same_end(void **state) {
     nst_unit_set_merge(&done, &k.done);
     nst_sweep_result *found = k.found;
     k.found = NULL;
-    nst_sweep_run *r = run(nst_sweep_job_make(engine, 0, 0, 0),
-                           (nst_sweep_run_options){.threads = 2, .stop = &k.stop, .done = &done, .found = found, .context = &k,
-                                                   .save = keep, .save_ms = 1});
+    nst_sweep_run *r =
+      run(nst_sweep_job_make(engine, 0, 0, 0),
+          (nst_sweep_run_options){
+            .threads = 2, .stop = &k.stop, .done = &done, .found = found, .context = &k, .save = keep, .save_ms = 1});
     nst_sweep_run_free(r);
     nst_sweep_result_free(found);
     nst_unit_set_fini(&done);
@@ -152,13 +154,14 @@ static uint64_t fails_from;
 
 static nst_sweep_worker *fake_worker(const nst_sweep_engine *e) { return (nst_sweep_worker *)(void *)(uintptr_t)e; }
 static void fake_worker_free(nst_sweep_worker *w) { (void)w; }
-static bool fake_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop, nst_sweep_each *each,
-                     void *context, const char **error) {
+static bool fake_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop,
+                     nst_sweep_each *each, void *context, const char **error) {
   (void)w;
   (void)stop;
   static const char *const texts[] = {"zero", "one", "two", "three", "four", "five", "six"};
   if (unit >= fails_from && unit % 3 == fails_from % 3) return *error = texts[unit % 7], false;
-  nst_rat metrics[3] = {nst_rat_int((int64_t)(unit * 37 % 101)), nst_rat_int((int64_t)unit), nst_rat_int(-(int64_t)unit)};
+  nst_rat metrics[3] = {nst_rat_int((int64_t)(unit * 37 % 101)), nst_rat_int((int64_t)unit),
+                        nst_rat_int(-(int64_t)unit)};
   int64_t params[3] = {(int64_t)unit, 0, 0};
   uint64_t places[3] = {unit, 0, 0};
   const nst_sweep_point p = {.params = params, .places = places, .metrics = metrics};
@@ -168,12 +171,16 @@ static bool fake_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into,
   return true;
 }
 
-static const nst_sweep_engine fake = {.name = "fake", .units = 3000, .space = 3000, .worker_new = fake_worker,
-                                      .worker_free = fake_worker_free, .run = fake_run};
+static const nst_sweep_engine fake = {.name = "fake",
+                                      .units = 3000,
+                                      .space = 3000,
+                                      .worker_new = fake_worker,
+                                      .worker_free = fake_worker_free,
+                                      .run = fake_run};
 
 /* Of each unit 100 points are looked at in turn, and what is no better than the best so far is pruned. */
-static bool pruning_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop, nst_sweep_each *each,
-                        void *context, const char **error) {
+static bool pruning_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop,
+                        nst_sweep_each *each, void *context, const char **error) {
   (void)w;
   (void)stop;
   (void)each;
@@ -198,8 +205,12 @@ static bool pruning_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *in
 
 static void pruning_counts_the_same_everywhere(void **state) {
   (void)state;
-  static const nst_sweep_engine pruning = {.name = "pruning", .units = 3000, .space = 300000, .worker_new = fake_worker,
-                                           .worker_free = fake_worker_free, .run = pruning_run};
+  static const nst_sweep_engine pruning = {.name = "pruning",
+                                           .units = 3000,
+                                           .space = 300000,
+                                           .worker_new = fake_worker,
+                                           .worker_free = fake_worker_free,
+                                           .run = pruning_run};
   const char *error;
   nst_sweep_run *all = nst_sweep_run_new(&pruning, shape, nst_sweep_job_make(&pruning, 0, 0, 0),
                                          (nst_sweep_run_options){.threads = 1, .isolate = true});
@@ -231,7 +242,8 @@ static void the_first_error_is_told(void **state) {
   (void)state;
   for (int threads = 1; threads <= 4; threads++) {
     fails_from = 1234;
-    nst_sweep_run *r = nst_sweep_run_new(&fake, shape, nst_sweep_job_make(&fake, 0, 0, 0), (nst_sweep_run_options){.threads = threads});
+    nst_sweep_run *r =
+      nst_sweep_run_new(&fake, shape, nst_sweep_job_make(&fake, 0, 0, 0), (nst_sweep_run_options){.threads = threads});
     const char *error = NULL;
     assert_false(nst_sweep_run_all(r, &error));
     assert_string_equal(error, "two"); /* 1234 % 7 */
@@ -241,7 +253,10 @@ static void the_first_error_is_told(void **state) {
   fails_from = never;
 }
 
-typedef struct { nst_buffer text; size_t fails_after; } sink;
+typedef struct {
+  nst_buffer text;
+  size_t fails_after;
+} sink;
 
 static void format(void *context, nst_buffer *out, const nst_sweep_point *p) {
   (void)context;
@@ -262,16 +277,18 @@ static void rows_come_in_order(void **state) {
     for (uint64_t i = 0; i < u % 4; i++) nst_buffer_printf(&expected, "%llu\n", (unsigned long long)u);
   for (int threads = 1; threads <= 4; threads++) {
     sink k = {{0}, 0};
-    nst_sweep_run *r = nst_sweep_run_new(&fake, shape, nst_sweep_job_make(&fake, 0, 0, 0),
-                                         (nst_sweep_run_options){.threads = threads, .context = &k, .format = format, .write = write_to});
+    nst_sweep_run *r = nst_sweep_run_new(
+      &fake, shape, nst_sweep_job_make(&fake, 0, 0, 0),
+      (nst_sweep_run_options){.threads = threads, .context = &k, .format = format, .write = write_to});
     const char *error;
     assert_true(nst_sweep_run_all(r, &error));
     assert_string_equal(k.text.text, expected.text);
     nst_buffer_fini(&k.text);
     nst_sweep_run_free(r);
     k = (sink){{0}, 100};
-    r = nst_sweep_run_new(&fake, shape, nst_sweep_job_make(&fake, 0, 0, 0),
-                          (nst_sweep_run_options){.threads = threads, .context = &k, .format = format, .write = write_to});
+    r = nst_sweep_run_new(
+      &fake, shape, nst_sweep_job_make(&fake, 0, 0, 0),
+      (nst_sweep_run_options){.threads = threads, .context = &k, .format = format, .write = write_to});
     assert_false(nst_sweep_run_all(r, &error));
     assert_null(error);
     nst_buffer_fini(&k.text);
@@ -281,7 +298,13 @@ static void rows_come_in_order(void **state) {
 }
 
 /* A source that gives the units of a pool in pieces, with pauses, and takes what others would have done. */
-typedef struct { uint64_t next, count; int calls; nst_sweep_run **run; uint64_t sent; nst_sweep_result *elsewhere; } pool;
+typedef struct {
+  uint64_t next, count;
+  int calls;
+  nst_sweep_run **run;
+  uint64_t sent;
+  nst_sweep_result *elsewhere;
+} pool;
 
 static nst_work pool_take(void *context, uint64_t want, nst_unit_range *out) {
   pool *p = context;
@@ -312,13 +335,15 @@ static bool pool_finished(void *context) {
 static void work_may_come_from_elsewhere(void **state) {
   (void)state;
   fails_from = never;
-  nst_sweep_run *all = nst_sweep_run_new(&fake, shape, nst_sweep_job_make(&fake, 0, 0, 0), (nst_sweep_run_options){.threads = 1});
+  nst_sweep_run *all =
+    nst_sweep_run_new(&fake, shape, nst_sweep_job_make(&fake, 0, 0, 0), (nst_sweep_run_options){.threads = 1});
   const char *error;
   assert_true(nst_sweep_run_all(all, &error));
   nst_sweep_run *r;
   pool p = {.count = fake.units, .run = &r, .elsewhere = nst_sweep_result_new(shape)};
   nst_sweep_source source = {&p, pool_take, pool_poll, pool_finished};
-  r = nst_sweep_run_new(&fake, shape, nst_sweep_job_make(&fake, 0, 0, 0), (nst_sweep_run_options){.threads = 3, .source = &source});
+  r = nst_sweep_run_new(&fake, shape, nst_sweep_job_make(&fake, 0, 0, 0),
+                        (nst_sweep_run_options){.threads = 3, .source = &source});
   assert_true(nst_sweep_run_all(r, &error));
   pool_poll(&p, false);
   assert_int_equal(p.sent, fake.units);
@@ -370,7 +395,10 @@ static void units_are_sets(void **state) {
 
 /* ---- lists ---- */
 
-typedef struct { uint64_t n; bool *seen; } listed;
+typedef struct {
+  uint64_t n;
+  bool *seen;
+} listed;
 
 static void mark(void *context, const nst_sweep_point *p) {
   listed *l = context;
@@ -423,7 +451,8 @@ static void samples_are_random_and_repeatable(void **state) {
   for (uint64_t seed = 1; seed <= 4; seed++) {
     listed l[2] = {{0, calloc(all, 1)}, {0, calloc(all, 1)}};
     nst_sweep_result *r[2] = {nst_sweep_result_new(shape), nst_sweep_result_new(shape)};
-    for (int k = 0; k < 2; k++) assert_int_equal(list_points(nst_sweep_sample_new(m, s, space, 4000, seed, c.diags), &l[k], r[k]), 4000);
+    for (int k = 0; k < 2; k++)
+      assert_int_equal(list_points(nst_sweep_sample_new(m, s, space, 4000, seed, c.diags), &l[k], r[k]), 4000);
     assert_memory_equal(l[0].seen, l[1].seen, all);
     assert_same(r[0], r[1]);
     for (uint64_t i = 0; i < all; i++) halves[i / (all / 2)] += l[0].seen[i];

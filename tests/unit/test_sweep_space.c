@@ -7,13 +7,13 @@
 #include "compiled.h"
 #include <string.h>
 
-#define HEAD                                                                  \
-  "workload gemm(M = 24, N = 12, K = 10) {\n"                                 \
-  "  dim m = M, n = N, k = K\n  tensor A, B : int8, C : int32\n"              \
-  "  C[m, n] += A[m, k] * B[k, n]\n}\n"                                       \
-  "hardware hw { memory DRAM memory L1 { capacity = 300 B } compute MAC }\n"  \
-  "mapping x(tm = 4, tn = 4, tk = 2, um = tm + 1) of gemm on hw {\n"          \
-  "  let half = ceildiv(tm, 2)\n"                                             \
+#define HEAD                                                                                                           \
+  "workload gemm(M = 24, N = 12, K = 10) {\n"                                                                          \
+  "  dim m = M, n = N, k = K\n  tensor A, B : int8, C : int32\n"                                                       \
+  "  C[m, n] += A[m, k] * B[k, n]\n}\n"                                                                                \
+  "hardware hw { memory DRAM memory L1 { capacity = 300 B } compute MAC }\n"                                           \
+  "mapping x(tm = 4, tn = 4, tk = 2, um = tm + 1) of gemm on hw {\n"                                                   \
+  "  let half = ceildiv(tm, 2)\n"                                                                                      \
   "  for m by tm for n by tn for k by tk keep all in L1 }\n"
 
 static compiled c;
@@ -81,14 +81,14 @@ static void counts_and_order(void **state) {
 static void dependent_sets(void **state) {
   (void)state;
   check("tm in divisors(M) tn in divisors(tm)", 1 + 2 + 2 + 3 + 4 + 4 + 6 + 8);
-  check("tm in 1 .. 6 tn in 1 .. tm tk in 1 .. tn", 56);                       /* chains: tetrahedral */
-  check("tm in 1 .. 6 tn in 1 .. 4 tk in 1 .. min(tm, tn)", 50);               /* two into one */
-  check("tm in 1 .. 6 tk in [1, 2] tn in 1 .. tm", 2 * 21);                    /* another between */
-  check("tm in 1 .. 9 tn in tm .. 4", 10);                                     /* some empty */
-  check("tm in 1 .. 6 tn in 1 .. half", 1 + 1 + 2 + 2 + 3 + 3);                /* through a named value */
+  check("tm in 1 .. 6 tn in 1 .. tm tk in 1 .. tn", 56);         /* chains: tetrahedral */
+  check("tm in 1 .. 6 tn in 1 .. 4 tk in 1 .. min(tm, tn)", 50); /* two into one */
+  check("tm in 1 .. 6 tk in [1, 2] tn in 1 .. tm", 2 * 21);      /* another between */
+  check("tm in 1 .. 9 tn in tm .. 4", 10);                       /* some empty */
+  check("tm in 1 .. 6 tn in 1 .. half", 1 + 1 + 2 + 2 + 3 + 3);  /* through a named value */
   check("tm in 1 .. 6 tn in [tm * tm, tm + 1]", 12);
-  check("tm in 1 .. 5 tn in 1 .. um", 2 + 3 + 4 + 5 + 6);                      /* through a default that follows */
-  check("tm in [1, 0.5, 2.5] tn in [tm, tm / 2]", 6);                          /* not whole */
+  check("tm in 1 .. 5 tn in 1 .. um", 2 + 3 + 4 + 5 + 6); /* through a default that follows */
+  check("tm in [1, 0.5, 2.5] tn in [tm, tm / 2]", 6);     /* not whole */
 }
 
 static void needs_and_defaults(void **state) {
@@ -111,7 +111,8 @@ static void needs_and_defaults(void **state) {
   nst_axis axis;
   assert_true(nst_space_axis(&axis, space, c.arena, which, 2, 11, c.diags));
   assert_int_equal(axis.ntuples, 11);
-  static const int64_t expected[11][2] = {{2, 1}, {3, 1}, {3, 2}, {4, 1}, {4, 2}, {5, 1}, {5, 2}, {5, 3}, {6, 1}, {6, 2}, {6, 3}};
+  static const int64_t expected[11][2] = {{2, 1}, {3, 1}, {3, 2}, {4, 1}, {4, 2}, {5, 1},
+                                          {5, 2}, {5, 3}, {6, 1}, {6, 2}, {6, 3}};
   assert_memory_equal(axis.values, expected, sizeof expected);
   nst_space_free(space);
   compiled_fini(&c);
@@ -125,7 +126,8 @@ static void tables_have_places_and_limits(void **state) {
   nst_axis axis;
   assert_true(nst_space_axis(&axis, space, c.arena, which, 2, 10, c.diags));
   static const int64_t values[10][2] = {{8, 1}, {8, 2}, {8, 4}, {8, 8}, {4, 1}, {4, 2}, {4, 4}, {4, 1}, {4, 2}, {4, 4}};
-  static const uint64_t places[10][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0}, {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}};
+  static const uint64_t places[10][2] = {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {1, 0},
+                                         {1, 1}, {1, 2}, {2, 0}, {2, 1}, {2, 2}};
   assert_int_equal(axis.ntuples, 10);
   assert_memory_equal(axis.values, values, sizeof values);
   assert_memory_equal(axis.places, places, sizeof places);
@@ -176,7 +178,8 @@ static void wrong_sets_are_said(void **state) {
   refused("tm in 0 .. 3 tn in divisors(tm)", "the values of tn: divisors takes a positive integer");
   refused("tm in 0 .. 3 tn in [6 / tm]", "the values of tn: division by zero");
   refused("tm in 1 .. 3 tn in 1 .. 9 step (tm - 3)", "the values of tn: the step of a range must be positive");
-  refused("tn in 1 .. um tm in 1 .. 3", "the values of tn depend on a parameter bound later, through the default of another");
+  refused("tn in 1 .. um tm in 1 .. 3",
+          "the values of tn depend on a parameter bound later, through the default of another");
   refused("tm in 1 .. um", "the values of tm depend on a parameter bound by this very set");
 }
 

@@ -50,18 +50,19 @@ static const nst_ir_mapping *variant(const nst_variants *v, uint64_t number) {
   return m;
 }
 
-#define HEAD                                                             \
-  "workload gemm(M = 8, N = 12, K = 10) {\n"                             \
-  "  dim m = M, n = N, k = K\n  tensor A, B : int8, C : int32\n"         \
-  "  C[m, n] += A[m, k] * B[k, n]\n}\n"                                  \
+#define HEAD                                                                                                           \
+  "workload gemm(M = 8, N = 12, K = 10) {\n"                                                                           \
+  "  dim m = M, n = N, k = K\n  tensor A, B : int8, C : int32\n"                                                       \
+  "  C[m, n] += A[m, k] * B[k, n]\n}\n"                                                                                \
   "hardware hw { memory DRAM memory L2 memory L1 compute MAC }\n"
 
 static const char *const loops[] = {"for m by 4 ", "for n by 5 ", "for k by 3 "};
 
 static void orders_are_lexicographic(void **state) {
   (void)state;
-  const nst_ir_mapping *m = compile(HEAD "mapping x of gemm on hw { permute { for m by 4 for n by 5 for k by 3 } keep all in L2 "
-                                         "permute { for m by 2 for k by 2 } keep all in L1 }");
+  const nst_ir_mapping *m =
+    compile(HEAD "mapping x of gemm on hw { permute { for m by 4 for n by 5 for k by 3 } keep all in L2 "
+                 "permute { for m by 2 for k by 2 } keep all in L1 }");
   const nst_variants v = variants_of(m);
   assert_int_equal(v.npermutes, 2);
   assert_int_equal(v.norders[0], 6);
@@ -97,9 +98,10 @@ static void orders_are_lexicographic(void **state) {
 
 static void long_orders_are_all_different(void **state) {
   (void)state;
-  const nst_ir_mapping *m = compile("workload w { dim a = 4, b = 4, c = 4, d = 4, e = 4 Y[a, b] += X[c, d] * Z[e] }\n"
-                                    "hardware hw { memory DRAM memory L1 compute MAC }\n"
-                                    "mapping x of w on hw { permute { for a for b for c for d for e } keep all in L1 }");
+  const nst_ir_mapping *m =
+    compile("workload w { dim a = 4, b = 4, c = 4, d = 4, e = 4 Y[a, b] += X[c, d] * Z[e] }\n"
+            "hardware hw { memory DRAM memory L1 compute MAC }\n"
+            "mapping x of w on hw { permute { for a for b for c for d for e } keep all in L1 }");
   const nst_variants v = variants_of(m);
   assert_int_equal(v.count, 120);
   int before[5] = {-1};
@@ -149,7 +151,8 @@ static void keeps_are_kept_or_dropped(void **state) {
     HEAD "mapping x of gemm on hw { for m by 4 keep A in L2 for k by 3 keep all in L1 }",
     HEAD "mapping x of gemm on hw { for m by 4 for k by 3 keep all in L1 }",
   };
-  check(HEAD "mapping x of gemm on hw { for m by 4 keep? A in L2 keep? B, C in L2 for k by 3 keep all in L1 }", texts, 4);
+  check(HEAD "mapping x of gemm on hw { for m by 4 keep? A in L2 keep? B, C in L2 for k by 3 keep all in L1 }", texts,
+        4);
 }
 
 static void keeps_and_orders_are_numbered_together(void **state) {
@@ -163,34 +166,39 @@ static void keeps_and_orders_are_numbered_together(void **state) {
   check(HEAD "mapping x of gemm on hw { permute { for m by 4 for k by 3 } keep? A in L2 keep all in L1 }", texts, 4);
 }
 
-#define CHAIN                                                                    \
-  "workload chain(M = 8, N = 6, K = 5, L = 4) {\n"                               \
-  "  dim m = M, n = N, k = K, l = L\n  tensor A, B, D, S, T : int8\n"            \
-  "  S[m, n] += A[m, k] * B[k, n]\n  T[m, l] += S[m, n] * D[n, l]\n}\n"          \
+#define CHAIN                                                                                                          \
+  "workload chain(M = 8, N = 6, K = 5, L = 4) {\n"                                                                     \
+  "  dim m = M, n = N, k = K, l = L\n  tensor A, B, D, S, T : int8\n"                                                  \
+  "  S[m, n] += A[m, k] * B[k, n]\n  T[m, l] += S[m, n] * D[n, l]\n}\n"                                                \
   "hardware hw { memory DRAM memory L2 memory L1 compute MAC }\n"
 
 static void an_intermediate_that_is_dropped_goes_where_the_language_says(void **state) {
   (void)state;
   const char *const texts[] = {
-    CHAIN "mapping x of chain on hw { keep all in DRAM for m by 2 keep S in L2 seq { do S { for k by 2 keep all in L1 } "
-          "do T { for n by 3 keep all in L1 } } }",
+    CHAIN
+    "mapping x of chain on hw { keep all in DRAM for m by 2 keep S in L2 seq { do S { for k by 2 keep all in L1 } "
+    "do T { for n by 3 keep all in L1 } } }",
     CHAIN "mapping x of chain on hw { keep all in DRAM for m by 2 seq { do S { for k by 2 keep all in L1 } "
           "do T { for n by 3 keep all in L1 } } }",
   };
-  check(CHAIN "mapping x of chain on hw { keep all in DRAM for m by 2 keep? S in L2 seq { do S { for k by 2 keep all in L1 } "
-              "do T { for n by 3 keep all in L1 } } }",
+  check(CHAIN
+        "mapping x of chain on hw { keep all in DRAM for m by 2 keep? S in L2 seq { do S { for k by 2 keep all in L1 } "
+        "do T { for n by 3 keep all in L1 } } }",
         texts, 2);
 }
 
 static void a_branch_keep_wakes_when_the_shared_one_is_dropped(void **state) {
   (void)state;
   const char *const texts[] = {
-    CHAIN "mapping x of chain on hw { keep all in DRAM for m by 2 keep S in L2 seq { do S { for k by 2 keep A in L2 keep all in L1 } "
+    CHAIN "mapping x of chain on hw { keep all in DRAM for m by 2 keep S in L2 seq { do S { for k by 2 keep A in L2 "
+          "keep all in L1 } "
           "do T { for n by 3 keep D in L2 keep all in L1 } } }",
-    CHAIN "mapping x of chain on hw { keep all in DRAM for m by 2 seq { do S { for k by 2 keep A, S in L2 keep all in L1 } "
-          "do T { for n by 3 keep D, S in L2 keep all in L1 } } }",
+    CHAIN
+    "mapping x of chain on hw { keep all in DRAM for m by 2 seq { do S { for k by 2 keep A, S in L2 keep all in L1 } "
+    "do T { for n by 3 keep D, S in L2 keep all in L1 } } }",
   };
-  check(CHAIN "mapping x of chain on hw { keep all in DRAM for m by 2 keep? S in L2 seq { do S { for k by 2 keep A, S in L2 keep all in L1 } "
+  check(CHAIN "mapping x of chain on hw { keep all in DRAM for m by 2 keep? S in L2 seq { do S { for k by 2 keep A, S "
+              "in L2 keep all in L1 } "
               "do T { for n by 3 keep D, S in L2 keep all in L1 } } }",
         texts, 2);
 }
@@ -198,10 +206,13 @@ static void a_branch_keep_wakes_when_the_shared_one_is_dropped(void **state) {
 static void permutes_in_branches_are_settled(void **state) {
   (void)state;
   const char *const texts[] = {
-    CHAIN "mapping x of chain on hw { for m by 2 keep S in L2 seq { do S { for n by 3 for k by 2 keep all in L1 } do T { keep all in L1 } } }",
-    CHAIN "mapping x of chain on hw { for m by 2 keep S in L2 seq { do S { for k by 2 for n by 3 keep all in L1 } do T { keep all in L1 } } }",
+    CHAIN "mapping x of chain on hw { for m by 2 keep S in L2 seq { do S { for n by 3 for k by 2 keep all in L1 } do T "
+          "{ keep all in L1 } } }",
+    CHAIN "mapping x of chain on hw { for m by 2 keep S in L2 seq { do S { for k by 2 for n by 3 keep all in L1 } do T "
+          "{ keep all in L1 } } }",
   };
-  check(CHAIN "mapping x of chain on hw { for m by 2 keep S in L2 seq { do S { permute { for n by 3 for k by 2 } keep all in L1 } "
+  check(CHAIN "mapping x of chain on hw { for m by 2 keep S in L2 seq { do S { permute { for n by 3 for k by 2 } keep "
+              "all in L1 } "
               "do T { keep all in L1 } } }",
         texts, 2);
 }
