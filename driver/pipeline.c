@@ -34,6 +34,15 @@ static void note_empty(nestor_program *p) {
   nst_diag_help(p->diags, d, "a program starts with `workload NAME { ... }`");
 }
 
+static void list_declarations(nestor_program *p) {
+  nst_syntax *syntax = p->syntax;
+  if (nst_diags_errors(p->diags)) return;
+  for (const nst_ast_decl *d = syntax->file->decls; d; d = d->next) syntax->ndecls++;
+  syntax->decls = NST_NEW_ARRAY(p->arena, syntax->ndecls, const nst_ast_decl *);
+  size_t i = 0;
+  for (const nst_ast_decl *d = syntax->file->decls; d; d = d->next) syntax->decls[i++] = d;
+}
+
 void nst_pipeline_compile(nestor_program *p, const char *name, const char *text, size_t size) {
   /* text */
   if (size > p->settings.limits.source_bytes) {
@@ -46,6 +55,7 @@ void nst_pipeline_compile(nestor_program *p, const char *name, const char *text,
   /* text -> syntax tree */
   p->syntax = NST_NEW(p->arena, nst_syntax);
   p->syntax->file = nst_parse(p->arena, p->interner, p->sources, p->source, p->diags);
+  list_declarations(p);
   if (p->stage == NESTOR_STAGE_PARSE) return;
   if (!p->syntax->file->decls && !nst_diags_errors(p->diags)) note_empty(p);
 

@@ -5,7 +5,10 @@
 #include "frontend/ast.h"
 
 /* The tree of the main text; a struct so that files that see the backend need not see the frontend. */
-struct nst_syntax { nst_ast_file *file; };
+struct nst_syntax {
+  nst_ast_file *file;
+  const nst_ast_decl **decls; size_t ndecls; /* in source order; none where the text does not parse */
+};
 
 /* Compiles into a program whose arena, interner, sources, diags and stage are set. */
 void nst_pipeline_compile(nestor_program *p, const char *name, const char *text, size_t size);

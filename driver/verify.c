@@ -7,6 +7,7 @@
  * (a tile that is no positive integer, a par that does not fit its axis) is
  * passed over and counted. */
 #include "driver/expectation.h"
+#include "driver/model.h"
 #include "driver/pipeline.h"
 #include "driver/tests.h"
 #include "ir/set.h"
@@ -16,11 +17,9 @@
 typedef struct {
   const nestor_program *program;
   const nst_ir_verify *verify;
-  const nst_ir_model *model;
+  nst_model_values model;
   nestor_eval *eval;
   nst_set *sets;            /* [npoints] */
-  nst_value *params;        /* of the model */
-  nst_value *values, *outs; /* of the model */
   uint64_t dropped;
   nestor_test *out;
   nst_buffer *details;
@@ -48,24 +47,21 @@ static void begin_failure(verifier *v) {
   nst_buffer_putc(v->details, '\n');
 }
 
-/* Evaluates the model's names in order. NULL, or what has no value. */
+/* NULL, or what an output or a parameter of the model has no value for. */
 static const char *run_model(verifier *v, nst_eval_status *status) {
-  const nst_ir_verify *verify = v->verify;
+  const nst_ir_scope *scope = &v->model.ir->scope;
   nst_span where;
   uint64_t fuel = UINT64_C(1) << 26;
   const nst_eval_env outer = {.params = v->eval->params, .values = v->eval->nest->values, .fuel = &fuel};
-  for (int i = 0; i < v->model->scope.nparams; i++) {
-    *status = nst_expr_eval(&v->params[i], verify->bind[i], &outer, &where);
-    if (*status != NST_EVAL_OK) return v->model->scope.params[i].name;
+  for (int i = 0; i < scope->nparams; i++) {
+    *status = nst_expr_eval(&v->model.params[i], v->verify->bind[i], &outer, &where);
+    if (*status != NST_EVAL_OK) return scope->params[i].name;
   }
-  const nst_eval_env inner = {.params = v->params, .values = v->values, .fuel = &fuel};
-  for (int i = 0; i < v->model->scope.nvalues; i++) {
-    *status = nst_expr_eval(&v->values[i], v->model->scope.values[i].value, &inner, &where);
-    if (*status != NST_EVAL_OK) return v->model->scope.values[i].name;
-  }
-  for (int i = 0; i < v->model->nouts; i++) {
-    *status = nst_expr_eval(&v->outs[i], v->model->outs[i].value, &inner, &where);
-    if (*status != NST_EVAL_OK) return v->model->outs[i].name;
+  bool lost = !nst_model_values_run(&v->model, &fuel);
+  for (int i = 0; !lost && i < v->model.ir->nouts; i++) lost = !nst_model_values_out(&v->model, i);
+  for (int i = 0; lost && i < scope->nvalues; i++) {
+    *status = v->model.status[i];
+    if (*status != NST_EVAL_OK && *status != NST_EVAL_NO_VALUE) return scope->values[i].name;
   }
   return NULL;
 }
@@ -81,13 +77,14 @@ static bool same(const nst_value *a, const nst_value *b) {
 }
 
 static void check(verifier *v, const nst_ir_check *c, const nst_eval_env *env) {
+  const nst_value *claimed = nst_model_values_out(&v->model, c->out);
   nst_value reference;
   nst_span where;
   const nst_eval_status status = nst_expr_eval(&reference, c->metric, env, &where);
-  if (status == NST_EVAL_OK && same(&v->outs[c->out], &reference)) return;
+  if (status == NST_EVAL_OK && same(claimed, &reference)) return;
   if (!v->stop) begin_failure(v);
-  nst_buffer_printf(v->details, "    %s = ", v->model->outs[c->out].name);
-  nst_value_print(v->details, &v->outs[c->out]);
+  nst_buffer_printf(v->details, "    %s = ", v->model.ir->outs[c->out].name);
+  nst_value_print(v->details, claimed);
   nst_buffer_puts(v->details, ", but ");
   nst_source_quote(v->details, v->program->sources, c->metric->span);
   if (status == NST_EVAL_OK) {
@@ -159,20 +156,16 @@ static void say_why_nothing(verifier *v) {
 }
 
 void nst_verify_run(nestor_test *out, const nestor_program *p, const nst_ir_verify *verify, nst_buffer *details) {
-  const nst_ir_model *model = &p->ir->models[verify->model];
   nst_arena *arena = nst_arena_new();
   verifier v = {
     .program = p,
     .verify = verify,
-    .model = model,
     .eval = nestor_eval_new(p, (size_t)verify->mapping),
     .sets = NST_NEW_ARRAY(arena, verify->npoints, nst_set),
-    .params = NST_NEW_ARRAY(arena, model->scope.nparams, nst_value),
-    .values = NST_NEW_ARRAY(arena, model->scope.nvalues, nst_value),
-    .outs = NST_NEW_ARRAY(arena, model->nouts, nst_value),
     .out = out,
     .details = details,
   };
+  nst_model_values_init(&v.model, arena, &p->ir->models[verify->model]);
   /* A parameter that is enumerated needs no default: sets opened before its turn must not miss it. */
   for (int i = 0; i < verify->npoints; i++) {
     v.eval->set[verify->points[i].param] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(1)};

@@ -199,7 +199,10 @@ static nst_eval_status eval(nst_value *out, const nst_expr *e, const walk *w, co
   case NST_X_CONST: return give_rat(out, e->value);
   case NST_X_BOOL: return give_bool(out, e->truth);
   case NST_X_PARAM: *out = w->env->params[e->index]; return NST_EVAL_OK;
-  case NST_X_VALUE: *out = w->env->values[e->index]; return NST_EVAL_OK;
+  case NST_X_VALUE:
+    if (w->env->lost && w->env->lost[e->index]) return fail(w, e, NST_EVAL_NO_VALUE);
+    *out = w->env->values[e->index];
+    return NST_EVAL_OK;
   case NST_X_INDEX: {
     const sum_frame *f = sums;
     for (int i = e->index; i > 0; i--) f = f->outer;
@@ -294,6 +297,7 @@ const char *nst_eval_status_text(nst_eval_status s) {
   case NST_EVAL_SUM_TOO_LONG: return "a sum runs over at most 1048576 values";
   case NST_EVAL_NO_METRIC: return "the metric has no value here";
   case NST_EVAL_FUEL: return "the expression takes too long to evaluate";
+  case NST_EVAL_NO_VALUE: return "it uses a value that has none";
   }
   return "";
 }

@@ -54,7 +54,7 @@ typedef struct { nst_value_kind kind; nst_rat rat; double real; bool truth; } ns
 typedef enum {
   NST_EVAL_OK, NST_EVAL_OVERFLOW, NST_EVAL_DIV_ZERO, NST_EVAL_DOMAIN /* log2/sqrt of a bad number, NaN or infinity */,
   NST_EVAL_SUM_TOO_LONG, NST_EVAL_NO_METRIC /* the metric is undefined here, e.g. area not given, 0/0 */,
-  NST_EVAL_FUEL
+  NST_EVAL_FUEL, NST_EVAL_NO_VALUE /* it uses a named value that has none */
 } nst_eval_status;
 
 /* What an expression is evaluated in. metric() may be NULL where metrics do not occur. */
@@ -62,6 +62,7 @@ typedef struct nst_eval_env {
   const nst_value *params; const nst_value *values;
   nst_eval_status (*metric)(void *ctx, const nst_expr *e, nst_value *out);
   void *metric_ctx;
+  const bool *lost; /* named values that have none; NULL: all have one */
   uint64_t *fuel; /* NULL: unlimited; else one unit per node evaluated */
 } nst_eval_env;
 

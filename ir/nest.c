@@ -188,7 +188,7 @@ nst_diag *nst_eval_report(nst_diags *diags, nst_eval_status status, nst_span spa
     [NST_EVAL_OK] = NST_D_EVAL_DOMAIN,         [NST_EVAL_OVERFLOW] = NST_D_EVAL_OVERFLOW,
     [NST_EVAL_DIV_ZERO] = NST_D_EVAL_DIV_ZERO, [NST_EVAL_DOMAIN] = NST_D_EVAL_DOMAIN,
     [NST_EVAL_SUM_TOO_LONG] = NST_D_EVAL_SUM,  [NST_EVAL_NO_METRIC] = NST_D_EVAL_METRIC,
-    [NST_EVAL_FUEL] = NST_D_EVAL_FUEL,
+    [NST_EVAL_FUEL] = NST_D_EVAL_FUEL,         [NST_EVAL_NO_VALUE] = NST_D_EVAL_DOMAIN,
   };
   return nst_diag_add(diags, ids[status], span, "%s%s%s: %s", what, *name ? " " : "", name,
                       nst_eval_status_text(status));

@@ -6,6 +6,7 @@
  *   nestor_session  settings; makes programs
  *   nestor_program  one compiled source text; knows its mappings and its diagnostics
  *   nestor_eval     one mapping, ready to be evaluated again and again
+ *   nestor_model    one model, likewise
  *   nestor_kernel   one mapping's chosen metrics as native code, for many points
  *   nestor_report   evaluations collected into a table, JSON or CSV
  *   nestor_tests    what the test and verify blocks of a program gave
@@ -26,12 +27,12 @@
  * Ownership. What a function ending in _new returns is the caller's, and its
  * _free takes it back (NULL is fine). Everything else that is returned is
  * borrowed: it lives as long as the object it was asked of, or, for an
- * evaluation's figures, until the next run. Free evaluations, kernels, reports,
- * tests and sweeps before their program. A session may go before its programs.
+ * evaluation's figures, until the next run. Free evaluations, models, kernels,
+ * reports, tests and sweeps before their program. A session may go before its programs.
  *
  * Threads. There is no global state. A program does not change once it is made:
- * any number of threads may read it and make evaluations of it. An evaluation,
- * a report, a sweep and a buffer belong to one thread at a time (a sweep makes
+ * any number of threads may read it and make evaluations of it. An evaluation, a
+ * model, a report, a sweep and a buffer belong to one thread at a time (a sweep makes
  * threads of its own, and may be told to stop from any). A kernel may be called
  * by any number of threads at once.
  *
@@ -172,6 +173,28 @@ NESTOR_API void nestor_program_free(nestor_program *program);
 NESTOR_API nestor_status nestor_program_status(const nestor_program *program);
 NESTOR_API const nestor_diagnostics *nestor_program_diagnostics(const nestor_program *program);
 
+typedef enum {
+  NESTOR_DECLARATION_USE,
+  NESTOR_DECLARATION_CONST,
+  NESTOR_DECLARATION_WORKLOAD,
+  NESTOR_DECLARATION_HARDWARE,
+  NESTOR_DECLARATION_MAPPING,
+  NESTOR_DECLARATION_TEST,
+  NESTOR_DECLARATION_MODEL,
+  NESTOR_DECLARATION_VERIFY,
+  NESTOR_DECLARATION_SWEEP
+} nestor_declaration_kind;
+typedef struct {
+  nestor_declaration_kind kind;
+  const char *name;    /* of a const with several names the first; NULL: use, test and verify have none */
+  size_t offset, size; /* bytes of the program's own text, its documentation comment included */
+} nestor_declaration;
+/* The declarations of the program's own text, in its order: of any program that parses, at either stage, whether or not
+ * what they say is right. 0 where the text does not parse. */
+NESTOR_API size_t nestor_program_declarations(const nestor_program *program);
+/* false: no such index. */
+NESTOR_API bool nestor_program_declaration(const nestor_program *program, size_t i, nestor_declaration *out);
+
 /* What the program declares, in source order. All counts are 0 unless its stage
  * is CHECK and its status NESTOR_OK. */
 NESTOR_API size_t nestor_program_mappings(const nestor_program *program);
@@ -289,6 +312,45 @@ NESTOR_API nestor_status nestor_eval_figure(const nestor_eval *eval, const char 
 /* What the mapping does, in words: the nest with sizes and keeps, which loops
  * give reuse and which force a reload, closed forms, the bottleneck. Of the last run. */
 NESTOR_API nestor_status nestor_eval_explain(nestor_eval *eval, nestor_buffer *out);
+
+/* ---- evaluating one model ------------------------------------------------ */
+
+/* The models of a program, those of what it uses behind its own. 0 unless its stage is CHECK and its status NESTOR_OK. */
+NESTOR_API size_t nestor_program_models(const nestor_program *program);
+/* Index of a model by name, or SIZE_MAX. */
+NESTOR_API size_t nestor_program_find_model(const nestor_program *program, const char *model);
+typedef struct {
+  const char *name;
+  size_t params, outs;
+} nestor_model_info;
+/* false: no such index. */
+NESTOR_API bool nestor_program_model(const nestor_program *program, size_t model, nestor_model_info *out);
+/* The name of a parameter or of an output, in the order they are written; NULL: no such index. */
+NESTOR_API const char *nestor_program_model_param(const nestor_program *program, size_t model, size_t param);
+NESTOR_API const char *nestor_program_model_out(const nestor_program *program, size_t model, size_t out);
+
+typedef struct nestor_model nestor_model;
+/* NULL: the program has no such model. Its runs allocate nothing. */
+NESTOR_API nestor_model *nestor_model_new(const nestor_program *program, size_t model);
+NESTOR_API void nestor_model_free(nestor_model *model);
+/* Evaluates every output; params: one value per parameter, in order. NESTOR_ERROR: out of fuel (nestor_limits). An output
+ * without a value is no error of the run, and spoils no output that does not need it. */
+NESTOR_API nestor_status nestor_model_run(nestor_model *model, const int64_t *params);
+
+typedef enum {
+  NESTOR_VALUE_INTEGER,  /* exactly `integer` */
+  NESTOR_VALUE_FRACTION, /* no integer of 64 bits in value; `real` is the nearest double */
+  NESTOR_VALUE_UNDEFINED /* a division by zero, log2(0), an integer past 2^63-1, ...; real is NaN */
+} nestor_value_kind;
+typedef struct {
+  nestor_value_kind kind;
+  int64_t integer; /* 0 unless INTEGER */
+  double real;     /* of an INTEGER the nearest double */
+} nestor_value;
+/* An output of the last run. false: no such output, no run yet, or it failed. */
+NESTOR_API bool nestor_model_value(const nestor_model *model, size_t out, nestor_value *value);
+/* Why outputs of the last run have no value, or why it failed. Composed here. */
+NESTOR_API const nestor_diagnostics *nestor_model_diagnostics(nestor_model *model);
 
 /* ---- reports ------------------------------------------------------------- */
 
