@@ -2,7 +2,7 @@
 # One sweep by threads, by ranks of MPI and by shards: seconds of wall clock and of
 # processor time, and whether the answer is the same to the last bit.
 #
-#   scaling.sh NESTOR [FILE.nest [OPTIONS]]
+#   scaling.sh NESTOR [FILE.nest [OPTIONS]]      (RUNS=5: the median of so many)
 #
 # Wall clock means something on a quiet machine only. Processor time says what the
 # work costs: that two threads or ranks take no more of it than one is what scaling
@@ -16,14 +16,24 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
 
+median() { sort -n "$1" | awk '{t[NR] = $1} END {print t[int((NR + 1) / 2)]}'; }
+
 measure() { # NAME COMMAND...
   name=$1
   shift
-  start=$(date +%s.%N)
-  ( "$@" > "$work/out"; times > "$work/times" )
-  end=$(date +%s.%N)
-  cpu=$(awk 'NR == 2 {for (i = 1; i <= 2; i++) {split($i, t, "[ms]"); s += 60 * t[1] + t[2]}} END {printf "%.2f", s}' "$work/times")
-  awk -v n="$name" -v a="$start" -v b="$end" -v c="$cpu" 'BEGIN {printf "%-22s %7.2f s wall %7.2f s processor  ", n, b - a, c}'
+  for _ in $(seq "${RUNS:-5}"); do
+    start=$(date +%s%N)
+    ( "$@" > "$work/out"; times > "$work/times" )
+    end=$(date +%s%N)
+    echo $(((end - start) / 1000000)) >> "$work/wall"
+    awk 'NR == 2 {for (i = 1; i <= 2; i++) {split($i, t, "[ms]"); s += 60 * t[1] + t[2]}} END {printf "%d\n", 1000 * s}' "$work/times" >> "$work/cpu"
+  done
+  wall=$(median "$work/wall")
+  cpu=$(median "$work/cpu")
+  rm "$work/wall" "$work/cpu"
+  : "${wall_1:=$wall}"
+  awk -v n="$name" -v w="$wall" -v c="$cpu" -v f="$wall_1" \
+    'BEGIN {printf "%-22s %7.2f s wall (%.2f times as fast) %7.2f s processor  ", n, w / 1000, f / w, c / 1000}'
   if [ ! -f "$work/first" ]; then
     mv "$work/out" "$work/first"
     echo "the reference"

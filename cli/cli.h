@@ -47,7 +47,7 @@ typedef struct {
   nestor_sweep_options sweep;
   const char *checkpoint, *all, *best, *plot; /* files of a sweep, or NULL */
   const char *points; /* --points of eval, or NULL */
-  bool dry_run, resume, timing, progress, sharded;
+  bool dry_run, resume, timing, progress, sharded, no_cache;
 } cli_args;
 
 struct cli_command {
@@ -89,7 +89,7 @@ const char *cli_nearest(const char *wrong, const char *const *words);
 bool cli_read(const char *path, nestor_buffer *out);
 const char *cli_display_name(const char *path); /* "<stdin>" for "-" */
 /* A session that may read files, and a program of a file. NULL: the file could not be read (said). */
-nestor_program *cli_compile(const char *path, nestor_stage stage);
+nestor_program *cli_compile(const cli_args *args, const char *path, nestor_stage stage);
 
 /* output.c. Which of descriptors 0 to 2 were closed when the command began. */
 void cli_guard_descriptors(void);

@@ -28,7 +28,7 @@ int cli_emit(const cli_args *args) {
   int code = CLI_GOOD;
   for (size_t i = 0; i < rest.nfiles; i++) {
     nestor_program *program =
-      cli_compile(rest.files[i], strcmp(stage, "ast") ? NESTOR_STAGE_CHECK : NESTOR_STAGE_PARSE);
+      cli_compile(args, rest.files[i], strcmp(stage, "ast") ? NESTOR_STAGE_CHECK : NESTOR_STAGE_PARSE);
     if (!program) {
       code = cli_worse(code, CLI_IO);
       continue;

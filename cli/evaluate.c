@@ -124,7 +124,7 @@ static void each_mapping(run *r, const nestor_program *program) {
 static size_t compile_all(run *r) {
   size_t good = 0;
   for (size_t i = 0; i < r->args->nfiles; i++) {
-    nestor_program *p = r->programs[i] = cli_compile(r->args->files[i], NESTOR_STAGE_CHECK);
+    nestor_program *p = r->programs[i] = cli_compile(r->args, r->args->files[i], NESTOR_STAGE_CHECK);
     if (!p) {
       r->code = cli_worse(r->code, CLI_IO);
       continue;

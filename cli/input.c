@@ -47,13 +47,13 @@ bool cli_read(const char *path, nestor_buffer *out) {
   return ok;
 }
 
-nestor_program *cli_compile(const char *path, nestor_stage stage) {
+nestor_program *cli_compile(const cli_args *args, const char *path, nestor_stage stage) {
   nestor_buffer *text = nestor_buffer_new();
   nestor_program *program = NULL;
   if (cli_read(path, text)) {
     nestor_session *session = nestor_session_new();
     nestor_session_set_loader(session, nestor_load_file, NULL);
-    nestor_session_set_cache(session, NULL);
+    if (!args->no_cache) nestor_session_set_cache(session, NULL);
     program = nestor_program_new(session, cli_display_name(path), nestor_buffer_data(text), nestor_buffer_size(text),
                                  stage);
     nestor_session_free(session);

@@ -98,8 +98,9 @@ const cli_command cli_commands[] = {
   {"fmt", "[--check | -w] FILE...", "format programs", fmt_help,
    COMMON | CLI_BIT(CHECK) | CLI_BIT(WRITE) | CLI_BIT(OUTPUT), true, cli_fmt},
   {"eval", "[OPTIONS] FILE...", "count what mappings move, hold and cost", eval_help,
-   COMMON | CHOICE | CLI_BIT(FORMAT) | CLI_BIT(ENGINE) | CLI_BIT(REQUIRE_FIT) | CLI_BIT(POINTS) | CLI_BIT(OUTPUT), true,
-   cli_eval},
+   COMMON | CHOICE | CLI_BIT(FORMAT) | CLI_BIT(ENGINE) | CLI_BIT(REQUIRE_FIT) | CLI_BIT(POINTS) |
+     CLI_BIT(NO_CACHE) | CLI_BIT(OUTPUT),
+   true, cli_eval},
   {"simulate", "[OPTIONS] FILE...", "the same by literal execution", simulate_help,
    COMMON | CHOICE | CLI_BIT(FORMAT) | CLI_BIT(REQUIRE_FIT) | CLI_BIT(OUTPUT), true, cli_simulate},
   {"test", "[OPTIONS] FILE...", "run test and verify blocks", test_help,
@@ -112,7 +113,7 @@ const cli_command cli_commands[] = {
    COMMON | CLI_BIT(NOTATION) | CLI_BIT(OUTPUT), false, cli_grammar},
   {"sweep", "[OPTIONS] FILE...", "search mapping spaces for the best", sweep_help,
    COMMON | CLI_BIT(SWEEP) | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT) | CLI_BIT(DRY_RUN) | CLI_BIT(LIMIT) | CLI_BIT(SAMPLE) |
-     CLI_BIT(SEED) | CLI_BIT(JOBS) | CLI_BIT(NO_PRUNE) | CLI_BIT(NO_KERNEL) | CLI_BIT(CHECKPOINT) | CLI_BIT(RESUME) |
+     CLI_BIT(SEED) | CLI_BIT(JOBS) | CLI_BIT(NO_PRUNE) | CLI_BIT(NO_KERNEL) | CLI_BIT(NO_CACHE) | CLI_BIT(CHECKPOINT) | CLI_BIT(RESUME) |
      CLI_BIT(SHARD) | CLI_BIT(ALL) | CLI_BIT(BEST) | CLI_BIT(PLOT) | CLI_BIT(TIMING) | CLI_BIT(PROGRESS) | CLI_BIT(QUIET),
    true, cli_sweep},
   {"merge", "[OPTIONS] PART...", "put the parts of a sweep together", merge_help,

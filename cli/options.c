@@ -184,6 +184,7 @@ static bool take(cli_args *args, cli_option option, const char *value) {
     case CLI_O_JOBS: return take_jobs(value, &args->sweep.threads);
     case CLI_O_NO_PRUNE: args->sweep.no_prune = true; return true;
     case CLI_O_NO_KERNEL: args->sweep.no_kernel = true; return true;
+    case CLI_O_NO_CACHE: args->no_cache = true; return true;
     case CLI_O_CHECKPOINT: return take_file("checkpoint", value, &args->checkpoint);
     case CLI_O_RESUME: args->resume = true; return true;
     case CLI_O_SHARD: return take_shard(args, value);

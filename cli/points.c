@@ -383,7 +383,7 @@ int cli_points(const cli_args *args) {
     cli_say("--points is for one program");
     return CLI_WRONG_USAGE;
   }
-  nestor_program *program = cli_compile(args->files[0], NESTOR_STAGE_CHECK);
+  nestor_program *program = cli_compile(args, args->files[0], NESTOR_STAGE_CHECK);
   if (!program) return CLI_IO;
   cli_diagnostics(args, nestor_program_diagnostics(program), false);
   nestor_buffer *text = nestor_buffer_new(), *out = nestor_buffer_new();

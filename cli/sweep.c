@@ -274,7 +274,7 @@ static int sweep_files(const cli_args *args, nestor_ranks *ranks) {
   int code = CLI_GOOD;
   size_t sweeps = 0;
   for (size_t f = 0; f < args->nfiles; f++) {
-    programs[f] = cli_compile(args->files[f], NESTOR_STAGE_CHECK);
+    programs[f] = cli_compile(args, args->files[f], NESTOR_STAGE_CHECK);
     if (!programs[f]) {
       code = cli_worse(code, CLI_IO);
       continue;

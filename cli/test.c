@@ -8,7 +8,7 @@ int cli_test(const cli_args *args) {
   size_t ran = 0;
   int code = CLI_GOOD;
   for (size_t i = 0; i < args->nfiles; i++) {
-    nestor_program *program = cli_compile(args->files[i], NESTOR_STAGE_CHECK);
+    nestor_program *program = cli_compile(args, args->files[i], NESTOR_STAGE_CHECK);
     if (!program) {
       code = cli_worse(code, CLI_IO);
       continue;

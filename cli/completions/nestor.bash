@@ -50,14 +50,14 @@ _nestor() {
   case ${COMP_WORDS[1]} in
     check) options="$common --quiet" ;;
     fmt) options="$common --check --write --output" ;;
-    eval) options="$common $choice --format --engine --require-fit --points --output" ;;
+    eval) options="$common $choice --format --engine --require-fit --points --no-cache --output" ;;
     simulate) options="$common $choice --format --require-fit --output" ;;
     test) options="$common --quiet --format --output" ;;
     explain) options="$common $choice --output" ;;
     emit) options="$common --emit --output" ;;
     grammar) options="$common --format --output" ;;
     sweep) options="$common --sweep --format --output --dry-run --limit --sample --seed --jobs --no-prune --no-kernel"
-           options+=" --checkpoint --resume --shard --all --emit --plot --timing --progress --quiet" ;;
+           options+=" --no-cache --checkpoint --resume --shard --all --emit --plot --timing --progress --quiet" ;;
     merge) options="$common --format --output --emit --plot" ;;
     help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur"); return ;;
     *) options='--help' ;;

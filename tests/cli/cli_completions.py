@@ -48,7 +48,7 @@ def test_files():
 def test_every_option():
     with open(ZSH) as f:
         zsh = f.read()
-    for command in ["check", "fmt", "eval", "simulate", "test", "explain", "emit", "grammar"]:
+    for command in ["check", "fmt", "eval", "simulate", "test", "explain", "emit", "grammar", "sweep", "merge"]:
         options = set(re.findall(r"^  [- ].[, ] (--[a-z-]+)", run(command, "--help").out, re.M))
         offered = set(offers("nestor", command, "--"))
         assert options == offered, (command, options ^ offered)

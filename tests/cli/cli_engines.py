@@ -1,5 +1,5 @@
 """Three engines, one answer, through the command."""
-from common import SAMPLE, SOURCE, expect, main, run, write
+from common import SAMPLE, SOURCE, expect, main, read, run, write
 import glob
 import os
 
@@ -34,6 +34,50 @@ def test_cases():
 
 def test_llvm_text():
     expect(run("emit", "llvm", "gemm.nest"), 0, out="define")
+
+
+def entries():
+    return {name: os.stat("c/nestor/" + name).st_ino for name in os.listdir("c/nestor")} if os.path.isdir("c/nestor") else {}
+
+
+def test_code_is_kept():
+    """What a run compiled, the next finds; --no-cache does without; an open directory is not trusted."""
+    here = {"XDG_CACHE_HOME": os.path.abspath("c")}
+    write("small.nest", SMALL + "sweep s of os { tm in 1 .. 24 tn in 1 .. 24 tk in 1 .. 24 minimize offchip }\n")
+    write("points.csv", "tm,tn\n4,4\n")
+    for args in [("sweep", "-q", "--format", "json"), ("eval", "--points", "points.csv"), ("eval", "--engine", "jit")]:
+        before = entries()
+        cold = run(*args, "--no-cache", "small.nest", env=here)
+        expect(cold, 0)
+        assert entries() == before, args
+        expect(run(*args, "small.nest", env=here), 0)
+        kept = entries()
+        assert len(kept) > len(before), args
+        warm = run(*args, "small.nest", env=here)
+        assert (warm.out, entries()) == (cold.out, kept), args
+    assert os.stat("c/nestor").st_mode & 0o7777 == 0o700
+    args = ("sweep", "-q", "--format", "json")
+    want = run(*args, "--no-cache", "small.nest").out
+    for i, name in enumerate(sorted(kept)):  # damage of several kinds: made again
+        data = read("c/nestor/" + name)
+        write("c/nestor/" + name, [b"", data[:len(data) // 2], data[:-1] + b"x", b"foreign"][i % 4])
+    assert run(*args, "small.nest", env=here).out == want
+    kept = entries()
+    assert run(*args, "small.nest", env=here).out == want and entries() == kept
+    for mode in [0o770, 0o707, 0o777]:  # closed to nobody: neither read nor written
+        os.chmod("c/nestor", mode)
+        for name in kept:
+            write("c/nestor/" + name, b"foreign")
+        assert run(*args, "small.nest", env=here).out == want
+        assert all(read("c/nestor/" + name) == b"foreign" for name in kept), oct(mode)
+    os.chmod("c/nestor", 0o700)
+    if os.geteuid() == 0:  # another user's
+        os.chown("c/nestor", 65534, 65534)
+        assert run(*args, "small.nest", env=here).out == want
+        assert all(read("c/nestor/" + name) == b"foreign" for name in kept)
+    for place in ["", "relative", "/dev/null", "/proc/none"]:  # nowhere: no cache, no error
+        result = run(*args, "small.nest", env={"XDG_CACHE_HOME": place, "HOME": os.path.abspath("home")})
+        assert (result.code, result.out, result.err) == (0, want, ""), result
 
 
 def test_without_the_code_generator():
