@@ -74,6 +74,7 @@ int cli_grammar(const cli_args *args);
 int cli_sweep(const cli_args *args);
 int cli_points(const cli_args *args); /* eval --points */
 int cli_merge(const cli_args *args);
+int cli_bench(int argc, char **argv);  /* bench.c: becomes the program nestor-bench */
 int cli_version(const cli_args *args);
 int cli_help(const cli_args *args);
 
@@ -82,7 +83,8 @@ bool cli_parse(cli_args *out, const cli_command *command, int argc, char **argv)
 void cli_args_fini(cli_args *args);
 void cli_command_help(const cli_command *command, nestor_buffer *out);
 void cli_overview(nestor_buffer *out);
-/* The word of a NULL-ended list nearest to `wrong`, or NULL when none is near. */
+
+/* nearest.c: the word of a NULL-ended list nearest to `wrong`, or NULL when none is near. */
 const char *cli_nearest(const char *wrong, const char *const *words);
 
 /* input.c: a whole file, or standard input for "-". false: said why. */

@@ -118,6 +118,7 @@ const cli_command cli_commands[] = {
    true, cli_sweep},
   {"merge", "[OPTIONS] PART...", "put the parts of a sweep together", merge_help,
    COMMON | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT) | CLI_BIT(BEST) | CLI_BIT(PLOT), true, cli_merge},
+  {"bench", "COMMAND", "measure how well language models do", "", 0, false, NULL},
   {"version", "", "print the version", "Prints the version of nestor and of the counting rules.\n", CLI_BIT(HELP),
    false, cli_version},
   {"help", "[COMMAND]", "show help", "Shows the overview, or the help of a command.\n", CLI_BIT(HELP), false,
@@ -148,7 +149,7 @@ void cli_overview(nestor_buffer *out) {
 }
 
 static int unknown_command(const char *name) {
-  const char *words[16];
+  const char *words[24];
   size_t n = 0;
   for (const cli_command *c = cli_commands; c->name && n + 1 < sizeof words / sizeof *words; c++) words[n++] = c->name;
   words[n] = NULL;
@@ -173,7 +174,9 @@ static int show(const cli_command *command) {
 int cli_help(const cli_args *args) {
   if (!args->nfiles) return show(NULL);
   const cli_command *command = cli_find_command(args->files[0]);
-  return command ? show(command) : unknown_command(args->files[0]);
+  if (!command) return unknown_command(args->files[0]);
+  char help[] = "help", *words[] = {help};
+  return command->run ? show(command) : cli_bench(1, words);
 }
 
 int main(int argc, char **argv) {
@@ -191,6 +194,7 @@ int main(int argc, char **argv) {
   if (!strcmp(name, "--version") || !strcmp(name, "-V")) name = "version";
   const cli_command *command = cli_find_command(name);
   if (!command) return unknown_command(name);
+  if (!command->run) return cli_bench(argc - 2, argv + 2);
 
   cli_args args;
   int code = CLI_WRONG_USAGE;
