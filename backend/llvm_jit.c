@@ -253,7 +253,8 @@ static void describe_vector(nst_buffer *b, const nst_vector_code *c) {
   nst_buffer_printf(b, "vector %s\n", c->name);
   nst_buffer_add(b, (const char *)words, sizeof words);
   for (int i = 0; i < c->nforms; i++) {
-    const int64_t form[] = {c->forms[i].first, c->forms[i].n, c->forms[i].divisor, c->forms[i].positive};
+    const nst_vform *f = &c->forms[i];
+    const int64_t form[] = {f->first, f->n, f->least, f->base, f->divisor, f->constant, f->positive};
     nst_buffer_add(b, (const char *)form, sizeof form);
   }
   for (int i = 0; i < c->nops; i++) {

@@ -20,6 +20,7 @@ typedef struct {
   LLVMValueRef function, i, iota;   /* index of the vector's first tuple; 0 … lanes-1 */
   LLVMValueRef row;                 /* where the places of the row start */
   LLVMValueRef columns[256];        /* of the slots, loaded once, before the loop */
+  LLVMValueRef used[256], form[256]; /* how many slots of a form are used; its value, once known */
   LLVMValueRef coefficients, limits;
   bool avx512, permutes;            /* the machine permutes 16 doubles by a vector of indices */
   LLVMValueRef octaves[2];          /* limits by octave, where it does */
@@ -68,18 +69,53 @@ static LLVMValueRef multiply_add(emitter *e, LLVMValueRef c, LLVMValueRef x, LLV
   return intrinsic(e, "llvm.fmuladd", &e->lanes, 1, args, 3);
 }
 
-static LLVMValueRef emit_form(emitter *e, const nst_vform *f) {
-  LLVMValueRef sum = LLVMConstNull(e->lanes);
-  for (int k = f->first; k < f->first + f->n; k++) {
-    LLVMValueRef place = at(e, e->number, e->coefficients, i64_of(e, (uint64_t)k * (uint64_t)e->code->stride));
-    LLVMValueRef c = splat(e, e->lanes, LLVMBuildLoad2(e->b, e->number, place, ""));
-    sum = multiply_add(e, c, load_lanes(e, e->columns[k], e->i), sum);
+static LLVMValueRef coefficient(emitter *e, int slot) {
+  LLVMValueRef place = at(e, e->number, e->coefficients, i64_of(e, (uint64_t)slot * (uint64_t)e->code->stride));
+  return splat(e, e->lanes, LLVMBuildLoad2(e->b, e->number, place, ""));
+}
+
+static LLVMValueRef add_slot(emitter *e, int slot, LLVMValueRef sum) {
+  return multiply_add(e, coefficient(e, slot), load_lanes(e, e->columns[slot], e->i), sum);
+}
+
+/* Slots that a call may not use are behind branches, which go the same way all through it. */
+static LLVMValueRef sum_of_slots(emitter *e, const nst_vform *f, LLVMValueRef used) {
+  LLVMValueRef sum = f->constant ? coefficient(e, f->first) : LLVMConstNull(e->lanes), sums[256];
+  LLVMBasicBlockRef from[256];
+  int k = f->constant;
+  for (; k < f->least; k++) sum = add_slot(e, f->first + k, sum);
+  if (k == f->n) return sum;
+  LLVMBasicBlockRef summed = LLVMAppendBasicBlockInContext(e->context, e->function, "summed");
+  unsigned ways = 0;
+  for (; k < f->n; k++) {
+    LLVMBasicBlockRef more = LLVMAppendBasicBlockInContext(e->context, e->function, "slot");
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntUGT, used, i64_of(e, (uint64_t)k), ""), more, summed);
+    sums[ways] = sum;
+    from[ways++] = LLVMGetInsertBlock(e->b);
+    LLVMPositionBuilderAtEnd(e->b, more);
+    sum = add_slot(e, f->first + k, sum);
   }
-  if (f->divisor == 1) return sum;
-  if (!e->code->floating) return LLVMBuildSDiv(e->b, sum, splat_const(number_of(e, f->divisor)), "");
-  /* Whole and below 2^52, so the nearest whole number to an approximation is it. */
-  LLVMValueRef near = LLVMBuildFMul(e->b, sum, splat_const(LLVMConstReal(e->f64, 1.0 / (double)f->divisor)), "");
-  return intrinsic(e, "llvm.rint", &e->lanes, 1, &near, 1);
+  sums[ways] = sum;
+  from[ways++] = LLVMGetInsertBlock(e->b);
+  LLVMBuildBr(e->b, summed);
+  LLVMMoveBasicBlockAfter(summed, from[ways - 1]);
+  LLVMPositionBuilderAtEnd(e->b, summed);
+  LLVMValueRef phi = LLVMBuildPhi(e->b, e->lanes, "");
+  LLVMAddIncoming(phi, sums, from, ways);
+  return phi;
+}
+
+static LLVMValueRef emit_form(emitter *e, int64_t number) {
+  if (e->form[number]) return e->form[number];
+  const nst_vform *f = &e->code->forms[number];
+  LLVMValueRef base = f->base >= 0 ? emit_form(e, f->base) : NULL, sum = sum_of_slots(e, f, e->used[number]);
+  if (f->divisor != 1 && !e->code->floating) sum = LLVMBuildSDiv(e->b, sum, splat_const(number_of(e, f->divisor)), "");
+  if (f->divisor != 1 && e->code->floating) { /* Whole and below 2^52, so the nearest whole number to an approximation is it. */
+    LLVMValueRef near = LLVMBuildFMul(e->b, sum, splat_const(LLVMConstReal(e->f64, 1.0 / (double)f->divisor)), "");
+    sum = intrinsic(e, "llvm.rint", &e->lanes, 1, &near, 1);
+  }
+  if (base) sum = e->code->floating ? LLVMBuildFAdd(e->b, sum, base, "") : LLVMBuildAdd(e->b, sum, base, "");
+  return e->form[number] = sum;
 }
 
 static LLVMValueRef compare(emitter *e, LLVMRealPredicate real, LLVMIntPredicate whole, LLVMValueRef a, LLVMValueRef b) {
@@ -147,7 +183,7 @@ static LLVMValueRef emit_op(emitter *e, const nst_vop *o, LLVMValueRef *v) {
   LLVMValueRef a = o->a >= 0 ? v[o->a] : NULL, b = o->b >= 0 ? v[o->b] : NULL;
   bool f = e->code->floating;
   switch (o->kind) {
-  case NST_VOP_FORM: return emit_form(e, &e->code->forms[o->imm]);
+  case NST_VOP_FORM: return emit_form(e, o->imm);
   case NST_VOP_CONST: return splat_const(number_of(e, o->imm));
   case NST_VOP_ADD: return emit_add(e, o->a, o->b, v);
   case NST_VOP_SUB: return f ? LLVMBuildFSub(e->b, a, b, "") : LLVMBuildSub(e->b, a, b, "");
@@ -337,6 +373,7 @@ static void emit_filter(emitter *e, LLVMValueRef *next) {
   const nst_vector_code *c = e->code;
   LLVMValueRef v[256] = {NULL};
   bool live[256] = {false};
+  memset(e->form, 0, sizeof e->form);
   mark(c->ops, c->valid, live);
   mark(c->ops, c->best, live);
   mark(c->ops, c->possible, live);
@@ -411,9 +448,13 @@ static void close_loop(emitter *e, const loop *l, LLVMValueRef n, int step, cons
 /* At least one row and one tuple. */
 static void emit_filter_function(emitter *e) {
   LLVMValueRef table = in_array(e, 0), columns = in_array(e, 1), tally = in_array(e, 3), rows = in_array(e, 4);
+  LLVMValueRef used = in_array(e, 5);
   e->limits = in_array(e, 2);
   for (int k = 0; k < e->code->nslots; k++)
     e->columns[k] = LLVMBuildLoad2(e->b, e->ptr, at(e, e->ptr, columns, i64_of(e, (uint64_t)k)), "");
+  for (int f = 0; f < e->code->nforms; f++)
+    if (e->code->forms[f].least < e->code->forms[f].n)
+      e->used[f] = LLVMBuildLoad2(e->b, e->i64, at(e, e->i64, used, i64_of(e, (uint64_t)f)), "");
   e->permutes = e->avx512 && e->code->floating;
   for (unsigned k = 0; k < 2 && e->permutes && e->code->nfront == 2; k++) {
     LLVMValueRef place = at(e, e->f64, e->limits, i64_of(e, 2 + NST_VECTOR_BUCKETS + 8 * k));

@@ -48,8 +48,9 @@ static void ranges_of_forms(const nst_kernel_engine *k, const nst_sweep_nest *ne
   }
   for (int f = 0; f < l->nforms; f++) {
     const double by = (double)k->divisors[f];
-    forms[f].lo = fmax(ceil(forms[f].lo / by - k->slack), k->forms[f].lo);
-    forms[f].hi = fmin(floor(forms[f].hi / by + k->slack), k->forms[f].hi);
+    const nst_range base = l->base[f] < 0 ? (nst_range){0, 0} : forms[l->base[f]];
+    forms[f].lo = fmax(ceil(forms[f].lo / by - k->slack) + base.lo, k->forms[f].lo);
+    forms[f].hi = fmin(floor(forms[f].hi / by + k->slack) + base.hi, k->forms[f].hi);
   }
 }
 

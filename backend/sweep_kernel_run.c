@@ -7,21 +7,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOOK = 128 };
+enum { LOOK = 128, TABLE = 1 << 16 /* numbers in a table of coefficients, beyond that of the slots */ };
 typedef struct { uint64_t taken, good, skipped; } looks; /* at bounds */
+
+/* The coefficients that a level leaves, for all of its tuples at once: number k for tuple t at [k * padded + t]. */
+typedef struct {
+  void *table; uint64_t room;     /* NULL: they are made one tuple at a time */
+  const void **columns, **rows;   /* of the terms that make it, row by row; its rows that have terms */
+  uint64_t *first, *which, nrows; /* term of each row, and one more; of each term: where its coefficient is */
+  uint64_t terms_room, rows_room;
+} level_table;
 
 struct nst_sweep_worker {
   const nst_kernel_engine *k;
   nst_sweep_nest nest;          /* of the variant at hand */
   const nst_sweep_known_poly **forms;
-  void **coefficients; int *room; /* per level, of the tuple under way */
+  void **coefficients; int *room; /* per level, of the tuple under way; where there is no table */
+  uint64_t *points;             /* per level: in it and further in */
   size_t *tuple;                /* per level */
-  void *table;                  /* rows of coefficients: a slot each, for all tuples of the last level but one */
-  const void **columns, **rows; /* of the terms that make the table, row by row; its rows that have terms */
-  uint64_t *first, *which, nrows; /* term of each row, and one more; of each term: its coefficient */
+  level_table *tables;          /* per level; the last but one is that of the slots */
   const void **slots;           /* columns of the slots */
   void *limits;                 /* of the filter */
-  int64_t *batch; size_t nbatch; /* tuples of the last level but one whose points wait to be run */
+  int64_t *batch; uint64_t most; /* tuples of the last level but one whose points are run at once; so many at most */
   int64_t *candidates;          /* places, then the values that the filter found (backend/vector.h) */
   nst_stairs *stairs;           /* fronts of two metrics */
   uint64_t *worst, worst_variant; /* place of the point that set limit 0 */
@@ -73,13 +80,14 @@ nst_sweep_worker *nst_kernel_worker_new(const nst_sweep_engine *e) {
   w->coefficients = zeros(n, sizeof *w->coefficients);
   w->room = zeros(n, sizeof *w->room);
   w->tuple = zeros(n, sizeof *w->tuple);
-  w->table = aligned((size_t)l->nslots * l->dims[n - 2].padded);
-  w->rows = zeros((size_t)l->nslots, sizeof *w->rows);
-  w->first = zeros((size_t)l->nslots, sizeof *w->first);
+  w->tables = zeros(n, sizeof *w->tables);
+  w->points = zeros(n, sizeof *w->points);
+  for (size_t d = n; d-- > 0;) w->points[d] = l->dims[d].ntuples * (d + 1 < n ? w->points[d + 1] : 1);
   w->slots = zeros((size_t)l->nslots, sizeof *w->slots);
   w->limits = aligned(2 + NST_VECTOR_BUCKETS + NST_VECTOR_OCTAVES);
-  w->batch = zeros(nst_kernel_batch_rows(l), sizeof *w->batch);
-  w->candidates = aligned(4 * nst_kernel_batch_rows(l) * l->dims[n - 1].padded);
+  w->most = nst_kernel_batch_rows(l);
+  w->batch = zeros(w->most, sizeof *w->batch);
+  w->candidates = aligned(4 * w->most * l->dims[n - 1].padded);
   w->stairs = nst_stairs_new((int)npoints);
   w->looks = zeros(n, sizeof *w->looks);
   w->form_ranges = zeros((size_t)l->nforms, sizeof *w->form_ranges);
@@ -97,34 +105,79 @@ void nst_kernel_worker_free(nst_sweep_worker *w) {
   if (!w) return;
   nst_sweep_nest_fini(&w->nest, &w->k->layout);
   for (int d = 0; d < w->k->layout.ndims; d++) free(w->coefficients[d]);
-  void *all[] = {w->forms, w->coefficients, w->room, w->tuple, w->table, w->columns, w->rows, w->first, w->which, w->slots, w->limits, w->batch, w->candidates,
-                 w->values, w->ops, w->worst, w->looks, w->form_ranges, w->op_ranges, w->point.params, w->point.places, w->point.metrics};
+  for (int d = 0; d < w->k->layout.ndims; d++) {
+    level_table *t = &w->tables[d];
+    void *parts[] = {t->table, t->columns, t->rows, t->first, t->which};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) free(parts[i]);
+  }
+  void *all[] = {w->forms, w->coefficients, w->room, w->points, w->tuple, w->tables, w->slots, w->limits, w->batch, w->candidates, w->values, w->ops, w->worst, w->looks, w->form_ranges, w->op_ranges, w->point.params, w->point.places, w->point.metrics};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   nst_stairs_free(w->stairs);
   nst_sweep_result_free(w->unit);
   free(w);
 }
 
-/* The terms of the last level but one, row by row; rows without any are 0 once and for all. */
-static void load_rows(nst_sweep_worker *w) {
+/* Rows of a level's table: the slots, or the entries of the next level. */
+static uint64_t rows_of(const nst_sweep_worker *w, int d) {
   const nst_sweep_layout *l = &w->k->layout;
-  const nst_sweep_level *level = &w->nest.levels[l->ndims - 2];
-  const nst_sweep_dimension *dim = &l->dims[l->ndims - 2];
-  memset(w->table, 0, (size_t)l->nslots * dim->padded * 8);
-  uint64_t n = 0;
-  w->nrows = 0;
-  for (int s = 0; s < l->nslots; s++) {
-    const uint64_t before = n;
-    for (int i = 0; i < level->n; i++) {
-      if (level->entries[i].to != s) continue;
-      w->columns[n] = dim->columns[level->entries[i].column];
-      w->which[n++] = (uint64_t)i;
-    }
-    if (n == before) continue;
-    w->rows[w->nrows] = (char *)w->table + 8 * (size_t)s * dim->padded;
-    w->first[w->nrows++] = before;
+  return (uint64_t)(d == l->ndims - 2 ? l->nslots : w->nest.levels[d + 1].n);
+}
+
+static bool has_table(const nst_sweep_worker *w, int d) {
+  const nst_sweep_layout *l = &w->k->layout;
+  return d == l->ndims - 2 || (d > 0 && d < l->ndims - 2 && rows_of(w, d) * l->dims[d].padded <= TABLE);
+}
+
+/* How far apart the coefficients of a level are. */
+static uint64_t stride_at(const nst_sweep_worker *w, int d) { return d && w->tables[d - 1].table ? w->k->layout.dims[d - 1].padded : 1; }
+
+static void make_room(level_table *t, uint64_t nrows, uint64_t nterms, uint64_t padded) {
+  if (nrows * padded > t->room || !t->table) {
+    free(t->table);
+    t->table = aligned(nrows * padded);
+    t->room = nrows * padded;
   }
-  w->first[w->nrows] = n;
+  if (nrows + 1 > t->rows_room) {
+    free(t->rows);
+    free(t->first);
+    t->rows = zeros(nrows, sizeof *t->rows);
+    t->first = zeros(nrows, sizeof *t->first);
+    t->rows_room = nrows + 1;
+  }
+  if (nterms + 1 > t->terms_room) {
+    free(t->columns);
+    free(t->which);
+    t->columns = zeros(nterms, sizeof *t->columns);
+    t->which = zeros(nterms, sizeof *t->which);
+    t->terms_room = nterms + 1;
+  }
+}
+
+/* The terms of a level's table, row by row; rows without any are 0 once and for all. */
+static void load_table(nst_sweep_worker *w, int d) {
+  const nst_sweep_level *level = &w->nest.levels[d];
+  const nst_sweep_dimension *dim = &w->k->layout.dims[d];
+  const uint64_t nrows = rows_of(w, d), stride = stride_at(w, d);
+  level_table *t = &w->tables[d];
+  make_room(t, nrows, (uint64_t)level->n, dim->padded);
+  memset(t->table, 0, nrows * dim->padded * 8);
+  /* first[r]: how many terms come before row r, then while they are put down where its next goes */
+  memset(t->first, 0, (nrows + 1) * sizeof *t->first);
+  for (int i = 0; i < level->n; i++) t->first[level->entries[i].to + 1]++;
+  for (uint64_t r = 0; r < nrows; r++) t->first[r + 1] += t->first[r];
+  for (int i = 0; i < level->n; i++) {
+    const uint64_t at = t->first[level->entries[i].to]++;
+    t->columns[at] = dim->columns[level->entries[i].column];
+    t->which[at] = (uint64_t)i * stride;
+  }
+  t->nrows = 0;
+  for (uint64_t r = 0, from = 0, to; r < nrows; r++, from = to) { /* now first[r] is where the row ends */
+    to = t->first[r];
+    if (to == from) continue;
+    t->rows[t->nrows] = (char *)t->table + 8 * r * dim->padded;
+    t->first[t->nrows++] = from;
+  }
+  t->first[t->nrows] = (uint64_t)level->n;
 }
 
 /* Lays out a variant and points the slots to its columns. */
@@ -141,16 +194,14 @@ static void load_variant(nst_sweep_worker *w, const nst_kernel_variant *v) {
     free(w->coefficients[d]);
     w->coefficients[d] = aligned((size_t)terms);
     w->room[d] = terms;
-    if (d < n - 2) continue;
-    free(w->columns);
-    free(w->which);
-    w->columns = zeros((size_t)terms, sizeof *w->columns);
-    w->which = zeros((size_t)terms, sizeof *w->which);
   }
   nst_sweep_nest_load(&w->nest, l, w->forms, w->coefficients[0]);
   const nst_sweep_dimension *inner = &l->dims[n - 1];
   for (int s = 0; s < l->nslots; s++) w->slots[s] = inner->columns[w->nest.slot_column[s]];
-  load_rows(w);
+  for (int d = 0; d < n - 1; d++) {
+    if (has_table(w, d)) load_table(w, d);
+    else free(w->tables[d].table), w->tables[d].table = NULL, w->tables[d].room = 0;
+  }
 }
 
 static size_t bucket_of(double x) {
@@ -225,13 +276,11 @@ static void lower_by_front(nst_sweep_worker *w, const nst_sweep_result *known) {
   }
 }
 
-/* Which point stands at tuple t of the innermost axis. */
-static void name_point(nst_sweep_worker *w, uint64_t number, size_t t) {
+/* The parameters of the tuples of levels from .. to - 1. */
+static void name_levels(nst_sweep_worker *w, int from, int to) {
   const nst_kernel_engine *k = w->k;
   const nst_sweep_layout *l = &k->layout;
-  w->tuple[l->ndims - 1] = t;
-  w->point.variant = number;
-  for (int d = 0; d < l->ndims; d++) {
+  for (int d = from; d < to; d++) {
     if (l->dims[d].axis < 0) continue;
     const nst_sweep_axis *x = &k->axes.axes[l->dims[d].axis];
     size_t row = x->which[w->tuple[d]] * (size_t)x->all.nparams;
@@ -246,12 +295,13 @@ static void name_point(nst_sweep_worker *w, uint64_t number, size_t t) {
 static bool measure_point(nst_sweep_worker *w) {
   const nst_kernel_engine *k = w->k;
   const nst_sweep_layout *l = &k->layout;
+  const void *table = w->tables[l->ndims - 2].table;
   size_t outer = w->tuple[l->ndims - 2], t = w->tuple[l->ndims - 1];
   for (int f = 0; f < l->nforms; f++) {
     w->values[f] = 0;
     for (int s = l->first_slot[f]; s < l->first_slot[f + 1]; s++)
-      w->values[f] += get_whole(w, w->table, (size_t)s * l->dims[l->ndims - 2].padded + outer) * get_whole(w, w->slots[s], t);
-    w->values[f] /= k->divisors[f];
+      w->values[f] += get_whole(w, table, (size_t)s * l->dims[l->ndims - 2].padded + outer) * get_whole(w, w->slots[s], t);
+    w->values[f] = w->values[f] / k->divisors[f] + (l->base[f] < 0 ? 0 : w->values[l->base[f]]);
   }
   if (!nst_sweep_program_run(&k->program, w->values, w->ops)) return false;
   for (int i = 0; i < k->program.nmetrics; i++) {
@@ -268,19 +318,35 @@ static bool is_later(const uint64_t *places, uint64_t number, const uint64_t *th
   return number >= than_number;
 }
 
+/* The values that the filter found at a place: array 1 of the best, 2 and 3 of the front. */
+static size_t found_at(const nst_sweep_worker *w, int array, size_t place) {
+  const nst_sweep_layout *l = &w->k->layout;
+  return (size_t)array * w->most * l->dims[l->ndims - 1].padded + place;
+}
+
+/* Is the candidate worse than what is known, wherever it stands? */
+static bool is_beaten(const nst_sweep_worker *w, size_t place) {
+  const nst_ir_sweep *s = w->k->sweep;
+  if (w->k->all || s->npareto == 1) return false;
+  if (s->nobjectives) {
+    const double v = get_double(w, w->candidates, found_at(w, 1, place)), limit = get_double(w, w->limits, 0);
+    if (s->maximize ? v >= limit : v <= limit) return false;
+  }
+  return s->npareto != 2 || nst_stairs_beat(w->stairs, get_whole(w, w->candidates, found_at(w, 2, place)), get_whole(w, w->candidates, found_at(w, 3, place)));
+}
+
 /* Could the named candidate enter an answer? Cheaper than to measure and offer it. */
 static bool may_enter(nst_sweep_worker *w, size_t place) {
   const nst_ir_sweep *s = w->k->sweep;
-  size_t all = nst_kernel_batch_rows(&w->k->layout) * w->k->layout.dims[w->k->layout.ndims - 1].padded;
   if (w->k->all || s->npareto == 1) return true;
   if (s->nobjectives) {
-    double v = get_double(w, w->candidates, all + place), limit = get_double(w, w->limits, 0);
+    double v = get_double(w, w->candidates, found_at(w, 1, place)), limit = get_double(w, w->limits, 0);
     if (s->maximize ? v > limit : v < limit) return true;
     /* As good as the last of the best: with one objective its place decides. */
     if (v == limit && (s->nobjectives > 1 || !is_later(w->point.places, w->point.variant, w->worst, w->worst_variant, s->npoints)))
       return true;
   }
-  return s->npareto == 2 && nst_stairs_enters(w->stairs, get_whole(w, w->candidates, 2 * all + place), get_whole(w, w->candidates, 3 * all + place),
+  return s->npareto == 2 && nst_stairs_enters(w->stairs, get_whole(w, w->candidates, found_at(w, 2, place)), get_whole(w, w->candidates, found_at(w, 3, place)),
                                               w->point.places, w->point.variant);
 }
 
@@ -292,24 +358,27 @@ typedef struct {
 } job;
 
 /* All tuples of the innermost axis, for all tuples of the batch. */
-static bool run_batch(nst_sweep_worker *w, const job *j) {
+static bool run_batch(nst_sweep_worker *w, const job *j, uint64_t nrows) {
   const nst_kernel_engine *k = w->k;
   int n = k->layout.ndims;
   const nst_sweep_dimension *inner = &k->layout.dims[n - 1];
-  const void *in[] = {w->table, w->slots, w->limits, w->tally, w->batch};
-  if (!w->nbatch) return true;
-  uint64_t found = k->filter(in, w->nbatch, w->candidates);
-  nst_sweep_result_tally(j->into)->evaluated += w->nbatch * inner->ntuples;
-  w->nbatch = 0;
+  const void *in[] = {w->tables[n - 2].table, w->slots, w->limits, w->tally, w->batch, w->nest.used};
+  if (!nrows) return true;
+  uint64_t found = k->filter(in, nrows, w->candidates);
+  nst_sweep_result_tally(j->into)->evaluated += nrows * inner->ntuples;
   if (w->tally[3]) {
     w->error = "a division by zero";
     return false;
   }
   bool entered = false;
+  w->point.variant = j->variant;
+  if (found) name_levels(w, 0, n - 2);
   for (uint64_t c = 0; c < found; c++) {
     size_t place = (size_t)w->candidates[c];
+    if (is_beaten(w, place)) continue;
     w->tuple[n - 2] = (size_t)w->batch[place / inner->padded];
-    name_point(w, j->variant, place % inner->padded);
+    w->tuple[n - 1] = place % inner->padded;
+    name_levels(w, n - 2, n);
     if (!may_enter(w, place)) continue;
     entered = true;
     if (!measure_point(w)) {
@@ -328,25 +397,25 @@ static bool run_batch(nst_sweep_worker *w, const job *j) {
   return true;
 }
 
-/* Coefficients of level d+1 for one tuple of level d. */
-static void descend(nst_sweep_worker *w, int d, size_t t) {
+/* Coefficients of level d+1 for one tuple of level d, from those of level d. */
+static void descend(nst_sweep_worker *w, int d, size_t t, const void *coefficients, uint64_t stride) {
   const nst_sweep_level *level = &w->nest.levels[d];
   const nst_sweep_dimension *dim = &w->k->layout.dims[d];
   memset(w->coefficients[d + 1], 0, (size_t)w->nest.levels[d + 1].n * 8);
   for (int i = 0; i < level->n; i++) {
     const nst_sweep_entry *e = &level->entries[i];
+    const size_t at = (size_t)i * stride;
     if (w->k->layout.floating)
-      ((double *)w->coefficients[d + 1])[e->to] += ((const double *)w->coefficients[d])[i] * ((const double *)dim->columns[e->column])[t];
+      ((double *)w->coefficients[d + 1])[e->to] += ((const double *)coefficients)[at] * ((const double *)dim->columns[e->column])[t];
     else
-      ((int64_t *)w->coefficients[d + 1])[e->to] += ((const int64_t *)w->coefficients[d])[i] * ((const int64_t *)dim->columns[e->column])[t];
+      ((int64_t *)w->coefficients[d + 1])[e->to] += ((const int64_t *)coefficients)[at] * ((const int64_t *)dim->columns[e->column])[t];
   }
 }
 
-/* The slots' coefficients for all tuples of the last level but one. */
-static void make_table(nst_sweep_worker *w) {
-  const int d = w->k->layout.ndims - 2;
-  const void *in[] = {w->coefficients[d], w->columns, w->rows, &w->nrows, w->first, w->which};
-  if (w->nrows) w->k->accumulate(in, w->k->layout.dims[d].ntuples, NULL);
+static void make_table(nst_sweep_worker *w, int d, const void *coefficients) {
+  level_table *t = &w->tables[d];
+  const void *in[] = {coefficients, t->columns, t->rows, &t->nrows, t->first, t->which};
+  if (t->nrows) w->k->accumulate(in, w->k->layout.dims[d].ntuples, NULL);
 }
 
 /* A look at bounds takes as long as LOOK points. Where the looks of a level have not paid in this unit, only few are taken. */
@@ -360,8 +429,7 @@ static bool is_worth(nst_sweep_worker *w, int level, uint64_t points) {
 /* Skips what a bound rules out. */
 static bool pruned(nst_sweep_worker *w, const job *j, int level, const void *coefficients, uint64_t stride) {
   const nst_kernel_engine *k = w->k;
-  uint64_t points = 1;
-  for (int d = level; d < k->layout.ndims; d++) points *= k->layout.dims[d].ntuples;
+  const uint64_t points = w->points[level];
   if (!is_worth(w, level, points)) return false;
   w->looks[level].taken++;
   if (!nst_kernel_prune(k, &w->nest, level, coefficients, stride, &w->known, w->form_ranges, w->op_ranges)) return false;
@@ -371,30 +439,39 @@ static bool pruned(nst_sweep_worker *w, const job *j, int level, const void *coe
 }
 
 /* Tuples [from, to) of the last level but one. */
-static bool run_rows(nst_sweep_worker *w, const job *j, size_t from, size_t to) {
+static bool run_rows(nst_sweep_worker *w, const job *j, size_t from, size_t to, const void *coefficients) {
   const int d = w->k->layout.ndims - 2;
   const nst_sweep_dimension *dim = &w->k->layout.dims[d];
-  const uint64_t most = nst_kernel_batch_rows(&w->k->layout);
-  make_table(w);
+  const bool may_prune = w->points[d + 1] >= w->k->prune_from;
+  uint64_t n = 0;
+  make_table(w, d, coefficients);
   for (size_t i = 0; i < dim->ntuples; i++) {
     size_t t = j->each ? i : dim->visit[i];
-    if (t < from || t >= to || pruned(w, j, d + 1, (const char *)w->table + 8 * t, dim->padded)) continue;
-    w->batch[w->nbatch++] = (int64_t)t;
-    if (w->nbatch == most && !run_batch(w, j)) return false;
+    if (t < from || t >= to) continue;
+    if (may_prune && pruned(w, j, d + 1, (const char *)w->tables[d].table + 8 * t, dim->padded)) continue;
+    w->batch[n++] = (int64_t)t;
+    if (n < w->most) continue;
+    if (!run_batch(w, j, n)) return false;
+    n = 0;
   }
-  return run_batch(w, j);
+  return run_batch(w, j, n);
 }
 
-static bool run_level(nst_sweep_worker *w, const job *j, int d, size_t from, size_t to) {
+/* coefficients: of level d, stride_at apart. */
+static bool run_level(nst_sweep_worker *w, const job *j, int d, size_t from, size_t to, const void *coefficients) {
   const nst_sweep_dimension *dim = &w->k->layout.dims[d];
-  if (d == w->k->layout.ndims - 2) return run_rows(w, j, from, to);
+  if (d == w->k->layout.ndims - 2) return run_rows(w, j, from, to, coefficients);
+  const char *table = w->tables[d].table;
+  const uint64_t stride = stride_at(w, d), next_stride = stride_at(w, d + 1);
+  if (table) make_table(w, d, coefficients);
   for (size_t i = 0; i < dim->ntuples; i++) {
     size_t t = j->each ? i : dim->visit[i];
     if (t < from || t >= to) continue;
     w->tuple[d] = t;
     if (j->stop && atomic_load_explicit(j->stop, memory_order_relaxed)) return false;
-    descend(w, d, t);
-    if (!pruned(w, j, d + 1, w->coefficients[d + 1], 1) && !run_level(w, j, d + 1, 0, w->k->layout.dims[d + 1].ntuples)) return false;
+    if (!table) descend(w, d, t, coefficients, stride);
+    const void *next = table ? table + 8 * t : w->coefficients[d + 1];
+    if (!pruned(w, j, d + 1, next, next_stride) && !run_level(w, j, d + 1, 0, w->k->layout.dims[d + 1].ntuples, next)) return false;
   }
   return true;
 }
@@ -425,7 +502,6 @@ bool nst_kernel_worker_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result 
     return true;
   }
   w->error = NULL;
-  w->nbatch = 0;
   memset(w->tally, 0, sizeof w->tally);
   nst_sweep_result_clear(w->unit);
   no_limits(w);
@@ -436,7 +512,7 @@ bool nst_kernel_worker_run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result 
   lower_by_front(w, into);
   load_variant(w, v);
   job j = {number, w->unit, stop, each, context};
-  bool good = run_level(w, &j, 0, from, to);
+  bool good = run_level(w, &j, 0, from, to, w->coefficients[0]);
   nst_sweep_result_tally(w->unit)->valid += (uint64_t)w->tally[0];
   nst_sweep_result_tally(w->unit)->checksum += (uint64_t)w->tally[1];
   nst_sweep_result_tally(w->unit)->evaluated -= (uint64_t)w->tally[2];

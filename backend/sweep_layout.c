@@ -1,6 +1,7 @@
 /* See sweep_layout.h. The axis with the most tuples is innermost, where whole
  * vectors are filled. */
 #include "backend/sweep_layout.h"
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,30 +49,36 @@ static void pad_columns(nst_sweep_layout *l, nst_arena *arena, nst_sweep_dimensi
   }
 }
 
-/* How many different columns of the last axis a polynomial has. */
-static int last_columns(const nst_sweep_layout *l, const nst_sweep_poly *p) {
+/* How many different columns of the last axis a polynomial has, without column 0; does it have that? */
+static int last_columns(const nst_sweep_layout *l, const nst_sweep_poly *p, bool *constant) {
   int axis = l->dims[l->ndims - 1].axis, n = 0;
-  if (axis < 0) return p->nterms > 0;
   for (int i = 0; i < p->nterms; i++) {
     int k = 0;
-    while (k < i && p->terms[k].columns[axis] != p->terms[i].columns[axis]) k++;
-    n += k == i;
+    const bool one = axis < 0 || !p->terms[i].columns[axis];
+    *constant = *constant || one;
+    while (!one && k < i && p->terms[k].columns[axis] != p->terms[i].columns[axis]) k++;
+    n += !one && k == i;
   }
   return n;
 }
 
 void nst_sweep_layout_init(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t, const nst_sweep_known_poly *polys,
-                           size_t npolys, int nforms, bool floating) {
-  *l = (nst_sweep_layout){.tables = t, .floating = floating, .nforms = nforms};
+                           size_t npolys, const int *base, int nforms, bool floating) {
+  *l = (nst_sweep_layout){.tables = t, .floating = floating, .nforms = nforms, .base = base};
   order_axes(l, arena);
   for (int d = 0; d < l->ndims; d++) pad_columns(l, arena, &l->dims[d]);
   l->first_slot = NST_NEW_ARRAY(arena, nforms + 1, int);
+  l->least = NST_NEW_ARRAY(arena, nforms + 1, int);
+  l->constant = NST_NEW_ARRAY(arena, nforms + 1, bool);
+  for (int f = 0; f < nforms; f++) l->least[f] = INT_MAX;
   for (size_t i = 0; i < npolys; i++) {
-    int n = last_columns(l, &polys[i].poly);
-    if (n > l->first_slot[polys[i].form]) l->first_slot[polys[i].form] = n;
+    const int f = polys[i].form, n = last_columns(l, &polys[i].poly, &l->constant[f]);
+    if (n > l->first_slot[f]) l->first_slot[f] = n;
+    if (n < l->least[f]) l->least[f] = n;
   }
   for (int f = 0; f < nforms; f++) {
-    int n = l->first_slot[f];
+    int n = l->first_slot[f] + l->constant[f];
+    l->least[f] = l->least[f] == INT_MAX ? n : l->least[f] + l->constant[f];
     l->first_slot[f] = l->nslots;
     l->nslots += n;
   }
@@ -82,14 +89,16 @@ void nst_sweep_layout_init(nst_sweep_layout *l, nst_arena *arena, const nst_swee
 
 void nst_sweep_nest_init(nst_sweep_nest *n, const nst_sweep_layout *l) {
   *n = (nst_sweep_nest){.levels = calloc((size_t)l->ndims, sizeof *n->levels),
-                        .slot_column = calloc((size_t)l->nslots + 1, sizeof(int))};
-  if (!n->levels || !n->slot_column) nst_out_of_memory();
+                        .slot_column = calloc((size_t)l->nslots + 1, sizeof(int)),
+                        .used = calloc((size_t)l->nforms + 1, sizeof(uint64_t))};
+  if (!n->levels || !n->slot_column || !n->used) nst_out_of_memory();
 }
 
 void nst_sweep_nest_fini(nst_sweep_nest *n, const nst_sweep_layout *l) {
   for (int d = 0; n->levels && d < l->ndims; d++) free(n->levels[d].entries);
   free(n->levels);
   free(n->slot_column);
+  free(n->used);
 }
 
 static int column_at(const nst_sweep_layout *l, int d, const nst_sweep_term *term) {
@@ -126,25 +135,28 @@ static int entry_of(nst_sweep_nest *n, const nst_sweep_layout *l, int d, int for
   return add_entry(level, (nst_sweep_entry){form, column, to, fmin(fmin(p, q), fmin(r, t)), fmax(fmax(p, q), fmax(r, t))});
 }
 
-static int slot_of(nst_sweep_nest *n, const nst_sweep_layout *l, int form, int column, int *used) {
-  for (int s = l->first_slot[form]; s < l->first_slot[form] + used[form]; s++)
+static int slot_of(nst_sweep_nest *n, const nst_sweep_layout *l, int form, int column) {
+  const int first = l->first_slot[form];
+  if (!column) return first;
+  for (int s = first + l->constant[form]; s < first + (int)n->used[form]; s++)
     if (n->slot_column[s] == column) return s;
-  int s = l->first_slot[form] + used[form]++;
+  int s = first + (int)n->used[form]++;
   n->slot_column[s] = column;
   return s;
 }
 
 void nst_sweep_nest_load(nst_sweep_nest *n, const nst_sweep_layout *l, const nst_sweep_known_poly *const *forms, void *coefficients) {
-  int used[256] = {0};
   memset(n->slot_column, 0, ((size_t)l->nslots + 1) * sizeof(int));
   for (int d = 0; d < l->ndims; d++) n->levels[d].n = 0;
-  for (int f = 0; f < l->nforms; f++)
+  for (int f = 0; f < l->nforms; f++) {
+    n->used[f] = l->constant[f];
     for (int i = 0; i < forms[f]->poly.nterms; i++) {
       const nst_sweep_term *term = &forms[f]->poly.terms[i];
-      int at = slot_of(n, l, f, column_at(l, l->ndims - 1, term), used);
+      int at = slot_of(n, l, f, column_at(l, l->ndims - 1, term));
       for (int d = l->ndims - 2; d >= 0; d--) at = entry_of(n, l, d, f, column_at(l, d, term), at);
       /* Terms differ in some column, so each has an entry of level 0 to itself. */
       if (l->floating) ((double *)coefficients)[at] = (double)(int64_t)term->coef.num;
       else ((int64_t *)coefficients)[at] = (int64_t)term->coef.num;
     }
+  }
 }

@@ -27,13 +27,16 @@ typedef struct {
   bool floating;
   int nforms;
   int *first_slot; int nslots;          /* [nforms + 1] */
+  bool *constant;                       /* [nforms]: the form's first slot is for column 0, all ones */
+  int *least;                           /* [nforms]: every variant uses so many of the form's slots */
+  const int *base;                      /* [nforms]: the form is this one plus its polynomial; -1: its polynomial */
 } nst_sweep_layout;
 
 /* A distinct polynomial of a form. */
 typedef struct { int form; nst_sweep_poly poly; uint64_t hash; } nst_sweep_known_poly;
 
 void nst_sweep_layout_init(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t, const nst_sweep_known_poly *polys,
-                           size_t npolys, int nforms, bool floating);
+                           size_t npolys, const int *base, int nforms, bool floating);
 
 /* One variant's levels. */
 typedef struct { int form, column, to; double lo, hi; /* of the product of this and all further columns, about */ } nst_sweep_entry;
@@ -41,6 +44,7 @@ typedef struct { nst_sweep_entry *entries; int n, cap; } nst_sweep_level;
 typedef struct {
   nst_sweep_level *levels;   /* [ndims]; `to` of the last but one level: a slot */
   int *slot_column;          /* [nslots]: columns of the last axis; 0 where a slot is not needed */
+  uint64_t *used;            /* [nforms]: how many of its slots are, from the first on */
 } nst_sweep_nest;
 void nst_sweep_nest_init(nst_sweep_nest *n, const nst_sweep_layout *l);
 void nst_sweep_nest_fini(nst_sweep_nest *n, const nst_sweep_layout *l);

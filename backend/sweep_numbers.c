@@ -142,7 +142,8 @@ const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating) {
   k->small_sum = sum < 0x1p52;
   *floating = most < 0x1p52;
   k->divisors = NST_NEW_ARRAY(k->arena, k->program.nforms + 1, int64_t);
-  for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1;
+  k->base = NST_NEW_ARRAY(k->arena, k->program.nforms + 1, int);
+  for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1, k->base[f] = -1;
   if (k->sweep->npareto && k->program.metrics[k->sweep->nobjectives].order >= 0) {
     int exponent = 1;
     (void)frexp(fmax(1, ops[k->program.metrics[k->sweep->nobjectives].order].hi), &exponent);

@@ -27,7 +27,9 @@ typedef enum {
 } nst_vop_kind;
 typedef struct { nst_vop_kind kind; int a, b; int64_t imm; } nst_vop;
 
-typedef struct { int first, n; int64_t divisor; bool positive; } nst_vform; /* its slots; the sum over the divisor is whole; it is never negative */
+/* The sum of its slots over the divisor is whole; to it the value of the form `base` is added, an earlier one or -1. A call uses
+ * the first slots, `least` or more of them. constant: the first slot's column is all ones. positive: the form is never negative. */
+typedef struct { int first, n, least, base; int64_t divisor; bool constant, positive; } nst_vform;
 
 enum {
   NST_VECTOR_LANES = 32,
@@ -43,7 +45,7 @@ enum {
  * Filter: n rows, each over all ntuples of the innermost axis. in[0]: the slots' coefficients, number k of row r at
  * [k * stride + in[4][r]]; in[1]: pointers to the slots' columns; in[2]: limits (below); in[3]: int64_t tally[4], to which the
  * number of valid points, with checksum the sum of all metrics modulo 2^64, and the numbers of points that are not possible
- * and that are wrong are added; in[4]: int64_t, where the rows are.
+ * and that are wrong are added; in[4]: int64_t, where the rows are; in[5]: uint64_t, how many slots of each form are used.
  * The candidates' places (int64_t: r * padded + tuple, padded as ntuples padded) go to out, their number is returned; of a
  * vector with candidates the values of best, front[0] and front[1] go to the same places of the three arrays behind it, each
  * room * padded long. Columns and rows are padded to whole vectors and aligned to 64 bytes. */

@@ -13,10 +13,10 @@
 const int by_hand_conv_slots[6] = {CONV_SLOTS};
 enum { TUPLES = 30, VECTORS = 4 };
 
-/* Slots FIRST .. FIRST + n - 1 of a form; their numbers are constants once inlined. */
+/* Slots FIRST .. FIRST + n - 1 of a form, the first of which is constant; their numbers are constants once inlined. */
 static inline __attribute__((always_inline)) lanes form(const by_hand_tables *t, const double *c, uint64_t stride, int first, int n,
                                                         int v) {
-  lanes sum = c[(uint64_t)first * stride] * ((const lanes *)t->columns[first])[v];
+  lanes sum = c[(uint64_t)first * stride] + (lanes){0};
   for (int k = first + 1; k < first + n; k++) sum += c[(uint64_t)k * stride] * ((const lanes *)t->columns[k])[v];
   return sum;
 }

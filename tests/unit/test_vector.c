@@ -142,35 +142,53 @@ static int random_ops(nst_vop *ops, int *truths, int *ntruths) {
   return n;
 }
 
-/* The values of the three forms at a tuple. The columns of the last are multiples of 3: it is whole over 3. */
-static void forms_at(const data *d, int row_at, int t, int64_t *forms) {
-  int64_t product[7];
-  for (int k = 0; k < 7; k++) product[k] = d->coefficients[k][d->rows[row_at]] * d->columns[k][t];
-  forms[0] = product[0] + product[1];
-  forms[1] = product[2] + product[3] + product[4];
-  forms[2] = (product[5] + product[6]) / 3;
+/* Three forms of two or three slots, some of which may go unused, be constant or build on an earlier form; the last is over 3. */
+static void random_forms(nst_vform *forms, uint64_t *used) {
+  static const int first[] = {0, 2, 5}, n[] = {2, 3, 2};
+  for (int f = 0; f < 3; f++) {
+    forms[f] = (nst_vform){.first = first[f], .n = n[f], .base = (int)draw(-1, f - 1), .divisor = f < 2 ? 1 : 3, .constant = draw(0, 1)};
+    forms[f].least = (int)draw(forms[f].constant, n[f]);
+    used[f] = (uint64_t)draw(forms[f].least, n[f]);
+  }
 }
 
-static const nst_vform forms3[] = {{0, 2, 1, false}, {2, 3, 1, false}, {5, 2, 3, false}};
+/* The values of the three forms at a tuple. The columns of the last are multiples of 3, its constant coefficients too. */
+static void forms_at(const data *d, const nst_vform *forms, const uint64_t *used, int row_at, int t, int64_t *values) {
+  for (int f = 0; f < 3; f++) {
+    int64_t sum = 0;
+    for (int k = forms[f].first; k < forms[f].first + (int)used[f]; k++) sum += d->coefficients[k][d->rows[row_at]] * d->columns[k][t];
+    values[f] = sum / forms[f].divisor + (forms[f].base < 0 ? 0 : values[forms[f].base]);
+  }
+}
 
-static void make_thirds_whole(data *d) {
+static void fit_to_forms(data *d, const nst_vform *forms) {
   for (int s = 5; s < 7; s++)
-    for (int t = 0; t < TUPLES; t++) {
-      d->columns[s][t] = d->columns[s][t] / 3 * 3;
-      d->held[s].v[t] = of(d->floating, d->columns[s][t]);
+    for (int t = 0; t < TUPLES; t++) d->columns[s][t] = d->columns[s][t] / 3 * 3;
+  for (int f = 0; f < 3; f++) {
+    const int first = forms[f].first;
+    for (int t = 0; t < TUPLES && forms[f].constant; t++) d->columns[first][t] = 1;
+    for (int k = 0; k < ROWS && forms[f].constant; k++) {
+      d->coefficients[first][k] *= forms[f].divisor;
+      d->coefficient[first * ROWS + k] = of(d->floating, d->coefficients[first][k]);
     }
+  }
+  for (int s = 0; s < 7; s++)
+    for (int t = 0; t < TUPLES; t++) d->held[s].v[t] = of(d->floating, d->columns[s][t]);
 }
 
 /* Every op is the metric once: its sum over the points, and where it is best. */
 static void every_op_means_what_it_says(void **state) {
   (void)state;
   static data d;
-  for (int round = 0; round < 24; round++) {
+  for (int round = 0; round < 48; round++) {
     nst_vop ops[OPS];
     int truths[OPS], ntruths, nops = random_ops(ops, truths, &ntruths), metrics[OPS], nmetrics = 0;
     d.floating = round % 2;
     fill(&d, round % 3 ? 40 : 2000);
-    make_thirds_whole(&d);
+    nst_vform forms3[3];
+    uint64_t used[3];
+    random_forms(forms3, used);
+    fit_to_forms(&d, forms3);
     for (int i = 0; i < nops; i++)
       if (ops[i].kind < NST_VOP_LT && nmetrics < 30) metrics[nmetrics++] = i;
     const uint64_t n = round < 6 ? (uint64_t)draw(1, 33) : (uint64_t)draw(1, TUPLES);
@@ -180,13 +198,13 @@ static void every_op_means_what_it_says(void **state) {
                             .metrics = metrics, .nmetrics = nmetrics, .best = metrics[nmetrics - 1], .nfront = 0, .octave = 12};
     nst_jit_unit *unit;
     nst_vector_function *f = compile(&code, &unit);
-    const void *in[] = {d.coefficient, d.places, d.limits, d.tally, d.rows};
+    const void *in[] = {d.coefficient, d.places, d.limits, d.tally, d.rows, used};
     const uint64_t nrows = (uint64_t)draw(1, ROWS), padded = nst_vector_padded(n), found = f(in, nrows, d.out);
     uint64_t valid = 0, impossible = 0, wrong = 0, sum = 0;
     for (uint64_t i = 0; i < n * nrows; i++) {
       const uint64_t at = i / n, t = i % n;
       int64_t forms[3], r[OPS];
-      forms_at(&d, (int)at, (int)t, forms);
+      forms_at(&d, forms3, used, (int)at, (int)t, forms);
       mean(ops, nops, forms, r);
       for (int k = 0; k < nmetrics; k++) sum += (uint64_t)r[metrics[k]];
       impossible += !r[code.possible];
@@ -220,7 +238,7 @@ static void divisions_are_exact(void **state) {
       d.held[0].v[t] = of(d.floating, d.columns[0][t]);
     }
     d.coefficient[2] = of(d.floating, 1);
-    const nst_vform form = {0, 1, 1, false};
+    const nst_vform form = {.n = 1, .least = 1, .base = -1, .divisor = 1};
     const nst_vop ops[] = {{NST_VOP_FORM, -1, -1, 0}, {NST_VOP_CEILDIV, 0, -1, by}, {NST_VOP_FLOORDIV, 0, -1, by}, {NST_VOP_SCALE, 0, -1, -1},
                            {NST_VOP_FLOORDIV, 3, -1, by}, {NST_VOP_TRUE, -1, -1, 0}};
     for (int which = 0; which < 3; which++) {
@@ -229,7 +247,7 @@ static void divisions_are_exact(void **state) {
                               .nforms = 1, .nslots = 1, .ops = ops, .nops = 6, .valid = 5, .possible = -1, .wrong = -1, .best = best};
       nst_jit_unit *unit;
       nst_vector_function *f = compile(&code, &unit);
-      const void *in[] = {d.coefficient, d.places, d.limits, d.tally, d.rows};
+      const void *in[] = {d.coefficient, d.places, d.limits, d.tally, d.rows, NULL};
       assert_int_equal(f(in, 1, d.out), TUPLES);
       for (int t = 0; t < TUPLES; t++) {
         const int64_t v = d.columns[0][t], want = which == 0 ? v / by + (v % by > 0) : which == 1 ? v / by : floor_div(-v, by);
@@ -252,7 +270,7 @@ static uint64_t bucket_of(double x) {
 static void limits_choose_candidates(void **state) {
   (void)state;
   static data d;
-  const nst_vform form[] = {{0, 1, 1, false}, {1, 1, 1, false}};
+  const nst_vform form[] = {{0, 1, 1, -1, 1, false, false}, {1, 1, 1, -1, 1, false, false}};
   const nst_vop ops[] = {{NST_VOP_FORM, -1, -1, 0}, {NST_VOP_FORM, -1, -1, 1}, {NST_VOP_TRUE, -1, -1, 0}};
   for (int way = 0; way < 16; way++) {
     const bool largest = way >> 1 & 1;
@@ -284,7 +302,7 @@ static void limits_choose_candidates(void **state) {
                               .best = no_best ? -1 : 1, .largest = largest, .front = {0, 1}, .nfront = nfront};
       nst_jit_unit *unit;
       nst_vector_function *f = compile(&code, &unit);
-      const void *in[] = {d.coefficient, d.places, d.limits, d.tally, d.rows};
+      const void *in[] = {d.coefficient, d.places, d.limits, d.tally, d.rows, NULL};
       const uint64_t found = f(in, 1, d.out);
       uint64_t k = 0;
       for (uint64_t t = 0; t < n; t++) {
