@@ -1,0 +1,103 @@
+/* Naming and reading the figures of an evaluation: one walk for both, so that they cannot disagree. */
+#include "bench/grade/figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool nst_figure_equal(nst_figure a, nst_figure b) {
+  if (a.kind != b.kind) {
+    if (a.kind == NST_FIGURE_NONE || b.kind == NST_FIGURE_NONE) return false;
+    const int64_t whole = a.kind == NST_FIGURE_WHOLE ? a.whole : b.whole;
+    const double real = a.kind == NST_FIGURE_WHOLE ? b.real : a.real;
+    /* Exactly: a double of this range has an integer value where it has no fraction. */
+    return real >= -0x1p63 && real < 0x1p63 && (double)(int64_t)real == real && (int64_t)real == whole;
+  }
+  switch (a.kind) {
+    case NST_FIGURE_NONE: return true;
+    case NST_FIGURE_WHOLE: return a.whole == b.whole;
+    case NST_FIGURE_REAL: return !(a.real < b.real) && !(a.real > b.real);
+  }
+  return false;
+}
+
+nst_figure nst_figure_whole(int64_t value) { return (nst_figure){.kind = NST_FIGURE_WHOLE, .whole = value}; }
+nst_figure nst_figure_real(double value) {
+  return isfinite(value) ? (nst_figure){.kind = NST_FIGURE_REAL, .real = value} : (nst_figure){.kind = NST_FIGURE_NONE};
+}
+
+/* ---- the walk ------------------------------------------------------------- */
+
+/* Where it goes: a count, names, or values. */
+typedef struct {
+  size_t n;
+  nestor_buffer *names;
+  nst_figure *values;
+} walk;
+
+static void put(walk *w, nst_figure value, const char *metric, const char *level, const char *tensor) {
+  if (w->values) w->values[w->n] = value;
+  w->n++;
+  if (!w->names) return;
+  nestor_buffer_append(w->names, metric, strlen(metric));
+  if (level) nestor_buffer_append(w->names, "@", 1), nestor_buffer_append(w->names, level, strlen(level));
+  if (tensor) nestor_buffer_append(w->names, "/", 1), nestor_buffer_append(w->names, tensor, strlen(tensor));
+  nestor_buffer_append(w->names, "", 1);
+}
+
+/* Unrounded, which the struct of a level does not give. */
+static nst_figure cycles_of(const walk *w, const nestor_eval *eval, const char *level) {
+  char name[256];
+  double value = NAN;
+  const int n = w->values ? snprintf(name, sizeof name, "cycles(%s)", level) : 0;
+  if (n > 0 && n < (int)sizeof name) nestor_eval_figure(eval, name, &value);
+  return nst_figure_real(value);
+}
+
+static void memory(walk *w, const nestor_eval *eval, size_t index, const nestor_level *l) {
+  put(w, nst_figure_whole(l->usage_bytes), "usage", l->name, NULL);
+  put(w, nst_figure_whole(l->traffic_bytes), "traffic", l->name, NULL);
+  put(w, cycles_of(w, eval, l->name), "cycles", l->name, NULL);
+  put(w, nst_figure_real(l->energy_pj), "energy", l->name, NULL);
+  put(w, nst_figure_whole(l->instances), "instances", l->name, NULL);
+  put(w, nst_figure_real(l->capacity_bytes), "capacity", l->name, NULL);
+  const size_t ntensors = nestor_eval_tensors(eval);
+  for (size_t t = 0; t < ntensors; t++) {
+    const char *tensor = w->names ? nestor_eval_tensor(eval, t).name : "";
+    const nestor_counters c = w->values ? nestor_eval_counters(eval, index, t) : (nestor_counters){0};
+    put(w, nst_figure_whole(c.kept), "kept", l->name, tensor);
+    put(w, nst_figure_whole(c.tile), "tile", l->name, tensor);
+    put(w, nst_figure_whole(c.fills), "fills", l->name, tensor);
+    put(w, nst_figure_whole(c.reads), "reads", l->name, tensor);
+    put(w, nst_figure_whole(c.updates), "updates", l->name, tensor);
+    put(w, nst_figure_whole(c.drains), "drains", l->name, tensor);
+  }
+}
+
+static size_t visit(walk *w, const nestor_eval *eval) {
+  const nestor_metrics m = nestor_eval_metrics(eval);
+  put(w, nst_figure_whole(m.fits), "fits", NULL, NULL);
+  put(w, nst_figure_whole(m.ops), "ops", NULL, NULL);
+  put(w, nst_figure_whole(m.steps), "steps", NULL, NULL);
+  put(w, nst_figure_whole(m.offchip_bytes), "offchip", NULL, NULL);
+  put(w, nst_figure_whole(m.cycles), "cycles", NULL, NULL);
+  put(w, nst_figure_real(m.energy_pj), "energy", NULL, NULL);
+  const size_t nlevels = nestor_eval_levels(eval);
+  for (size_t i = 0; i < nlevels; i++) {
+    const nestor_level l = nestor_eval_level(eval, i);
+    switch (l.kind) {
+      case NESTOR_LEVEL_MEMORY: memory(w, eval, i, &l); break;
+      case NESTOR_LEVEL_ARRAY: break;
+      case NESTOR_LEVEL_COMPUTE:
+        put(w, cycles_of(w, eval, l.name), "cycles", l.name, NULL);
+        put(w, nst_figure_real(l.energy_pj), "energy", l.name, NULL);
+        put(w, nst_figure_whole(l.instances), "instances", l.name, NULL);
+        break;
+    }
+  }
+  return w->n;
+}
+
+size_t nst_figures_count(const nestor_eval *eval) { return visit(&(walk){0}, eval); }
+void nst_figures_names(nestor_buffer *out, const nestor_eval *eval) { visit(&(walk){.names = out}, eval); }
+void nst_figures_values(nst_figure *out, const nestor_eval *eval) { visit(&(walk){.values = out}, eval); }
