@@ -193,8 +193,12 @@ static nst_u128 count_from(nst_space_counts *c, nst_walk *w, const component *x,
       sum = nst_u128_mul(n, count_from(c, w, x, j + 1));
     }
   } else {
+    /* Each of these values leads to a state of its own: too many are told before they are walked through. */
+    if (n > WORK - c->work || n > STATES)
+      return fail(c, k, "too many combinations with the sets that depend on them", w->space->sweep->points[k].span);
+    c->work += n;
     for (uint64_t i = 0; i < n && !c->wrong; i++) {
-      if (++c->work > WORK || c->nstates > STATES)
+      if (c->nstates > STATES)
         return fail(c, k, "too many combinations with the sets that depend on them", w->space->sweep->points[k].span);
       nst_walk_bind(w, k, i);
       sum = nst_u128_add(sum, count_from(c, w, x, j + 1));

@@ -188,12 +188,8 @@ nst_sweep_engine *nst_sweep_sample_new(const nst_ir_mapping *m, const nst_ir_swe
                                        uint64_t n, uint64_t seed, nst_diags *diags) {
   list *e = list_new(m, s, space, "sample", n, diags);
   if (!e) return NULL;
-  const bool large = nst_sweep_points(space, &e->variants) >= NST_SPACE_MAX;
-  if (large)
-    nst_diag_add(diags, NST_D_TOO_MANY, s->span, "the space has more than 2^120 points");
-  else if (e->n > NST_SAMPLE_MAX)
+  if (e->n > NST_SAMPLE_MAX) {
     nst_diag_add(diags, NST_D_TOO_MANY, s->span, "a sample has at most %d points", NST_SAMPLE_MAX);
-  if (large || e->n > NST_SAMPLE_MAX) {
     engine_free(&e->engine);
     return NULL;
   }

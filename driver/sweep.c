@@ -74,6 +74,11 @@ nestor_sweep *nestor_sweep_new(const nestor_program *program, size_t sweep, cons
     return s;
   }
   s->points = nst_sweep_points(s->space, &s->variants);
+  if (s->points >= NST_SPACE_MAX) {
+    nst_diag_add(s->diags, NST_D_TOO_MANY, s->ir->span, "the space has 2^120 points or more");
+    s->status = NESTOR_ERROR;
+    return s;
+  }
   s->points_text = number_text(s->arena, s->points);
   s->tuples_text = number_text(s->arena, nst_space_tuples(s->space));
   s->variants_text = number_text(s->arena, s->variants.count);
