@@ -267,6 +267,17 @@ static bool open_ranks(const cli_args *args, nestor_ranks **out) {
   return *out;
 }
 
+/* Whether all is well so far, on all ranks: they do the same sweeps, or none. */
+static bool go_on(nestor_ranks *ranks, int *code, size_t sweeps) {
+  const bool good = *code == CLI_GOOD;
+  if (!ranks) return good;
+  const int who = nestor_ranks_agree(ranks, good ? 1 + sweeps : 0);
+  if (who <= 0 || !good) return who < 0; /* rank 0 has said why */
+  cli_say("rank %d of the job stopped, or has other files: every rank needs them", who);
+  *code = CLI_IO;
+  return false;
+}
+
 static int sweep_files(const cli_args *args, nestor_ranks *ranks) {
   const bool speaks = !ranks || !nestor_ranks_rank(ranks);
   nestor_program **programs = calloc(args->nfiles, sizeof *programs);
@@ -292,13 +303,14 @@ static int sweep_files(const cli_args *args, nestor_ranks *ranks) {
   }
   nestor_buffer *out = nestor_buffer_new();
   nestor_plot *plot = nestor_plot_new();
-  bool first = true;
-  for (size_t f = 0; f < args->nfiles && code == CLI_GOOD; f++)
-    for (size_t k = 0; k < nestor_program_sweeps(programs[f]) && code == CLI_GOOD; k++) {
+  bool first = true, go = go_on(ranks, &code, sweeps);
+  for (size_t f = 0; f < args->nfiles && go; f++)
+    for (size_t k = 0; k < nestor_program_sweeps(programs[f]) && go; k++) {
       if (!chosen(args, nestor_program_sweep(programs[f], k))) continue;
       if (!first && args->format == NESTOR_FORMAT_TABLE && !args->dry_run) nestor_buffer_append(out, "\n", 1);
       first = false;
       code = one(args, programs[f], k, args->files[f], ranks, plot, out);
+      go = go_on(ranks, &code, 1);
     }
   if (speaks && nestor_buffer_size(out)) code = cli_worse(code, cli_output(args, out));
   if (speaks) code = cli_worse(code, cli_plot_write(args, plot));

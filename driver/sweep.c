@@ -90,6 +90,7 @@ nestor_sweep *nestor_sweep_new(const nestor_program *program, size_t sweep, cons
 
 void nestor_sweep_free(nestor_sweep *s) {
   if (!s) return;
+  if (s->ranks && !s->ran) nst_ranks_agree(s->ranks, 0); /* the others may wait for it */
   if (s->engine) s->engine->free(s->engine);
   nst_jit_free(s->jit);
   nst_walk_free(s->walk);
@@ -314,11 +315,24 @@ void nestor_ranks_free(nestor_ranks *ranks) {
 
 int nestor_ranks_rank(const nestor_ranks *ranks) { return nst_ranks_rank(ranks->ranks); }
 int nestor_ranks_size(const nestor_ranks *ranks) { return nst_ranks_size(ranks->ranks); }
+int nestor_ranks_agree(nestor_ranks *ranks, uint64_t mark) { return nst_ranks_agree(ranks->ranks, mark); }
 void nestor_sweep_share(nestor_sweep *sweep, nestor_ranks *ranks) { sweep->ranks = ranks ? ranks->ranks : NULL; }
+
+/* Whether the other ranks have the same units. */
+static bool agree(nestor_sweep *s, bool made) {
+  if (!s->ranks) return true;
+  s->ran = true;
+  const int who = nst_ranks_agree(s->ranks, made ? nst_sweep_fingerprint(s) : 0);
+  if (who < 0 || !made) return who < 0;
+  nst_diag *d = nst_sweep_fail(s, "rank %d of the job cannot take part: it has another program, version or engine", who);
+  nst_diag_help(s->diags, d, "ranks need the same files, and native code (here: %s) everywhere or nowhere", s->engine_name);
+  return false;
+}
 
 nestor_status nestor_sweep_run(nestor_sweep *s) {
   if (s->shards_done) return NESTOR_USAGE; /* loaded, to be shown */
-  if (!nst_sweep_make_engine(s)) {
+  const bool made = nst_sweep_make_engine(s);
+  if (!agree(s, made) || !made) {
     nst_diags_sort(s->diags);
     return s->status;
   }

@@ -34,7 +34,7 @@ struct nestor_sweep {
   double seconds_compile, seconds_run;
   int threads;
   atomic_bool stop;
-  nst_ranks *ranks;              /* NULL: this process alone */
+  nst_ranks *ranks; bool ran;    /* ranks NULL: this process alone */
   /* what has been done and found; of a merged sweep: by shard */
   const char *engine_name; uint64_t engine_units, engine_space;
   nst_unit_set done;
@@ -53,6 +53,9 @@ bool nst_sweep_is_proven(const nestor_sweep *s);
 /* The parameters of the mapping at a found point. Valid until the next call. */
 const nst_value *nst_sweep_params(nestor_sweep *s, const nst_sweep_point *p);
 nst_diag *nst_sweep_fail(nestor_sweep *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* sweep_state.c: a number of all that its units depend on, with the engine made; never 0. */
+uint64_t nst_sweep_fingerprint(const nestor_sweep *s);
 
 /* sweep_show.c: a point in words. */
 void nst_sweep_choose_metrics(nestor_sweep *s);                    /* sets s->shown */

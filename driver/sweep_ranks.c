@@ -9,8 +9,11 @@
  *   found units result          to 0: done since the last such message
  *   failed unit text            to 0: a unit has no answer
  *   end                         to 0: this rank is through
+ *   bye                         from 0: so are all; the next words belong to what comes next
+ *   mark n, agreed rank         before a sweep: see nst_ranks_agree
  * A rank waits for an answer to `want` before it asks again, so `take` needs no
- * name of the request it answers. */
+ * name of the request it answers. Units mean the same only to ranks with the same
+ * program and engine, so these agree before they begin. */
 #include "driver/sweep_ranks.h"
 
 #include <stdlib.h>
@@ -18,7 +21,7 @@
 #include <time.h>
 
 enum { SHARE_SECONDS = 2 };
-typedef enum { WANT, TAKE, FOUND, FAILED, END } word;
+typedef enum { WANT, TAKE, FOUND, FAILED, END, BYE, MARK, AGREED } word;
 
 struct nst_sweep_ranks {
   nst_ranks *ranks;
@@ -29,7 +32,7 @@ struct nst_sweep_ranks {
   int ended;         /* rank 0: ranks that are through */
   bool stopped;
   bool asked, none; /* other ranks: waiting for an answer; there are no more */
-  bool answered;
+  bool answered, bye;
   nst_unit_range answer;
   double shared;
 };
@@ -62,13 +65,48 @@ static uint64_t get(reader *in) {
   return v;
 }
 
-static void send_numbers(nst_sweep_ranks *s, int to, word w, uint64_t a, uint64_t b) {
+static void send_numbers(nst_ranks *ranks, int to, word w, uint64_t a, uint64_t b) {
   nst_buffer message = {0};
   put(&message, w);
   put(&message, a);
   put(&message, b);
-  nst_ranks_send(s->ranks, to, &message);
+  nst_ranks_send(ranks, to, &message);
   nst_buffer_fini(&message);
+}
+
+/* ---- before a sweep ---- */
+
+static void pause_a_moment(void) { nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL); }
+
+/* The number of the next message, which has this word. */
+static uint64_t expect(nst_ranks *ranks, int *from, word w) {
+  nst_buffer message = {0};
+  uint64_t number = 0;
+  for (bool there = false; !there;) {
+    if (!nst_ranks_receive(ranks, from, &message)) {
+      pause_a_moment();
+      continue;
+    }
+    reader in = {(const unsigned char *)message.text, message.len};
+    there = (word)get(&in) == w;
+    number = get(&in);
+  }
+  nst_buffer_fini(&message);
+  return number;
+}
+
+int nst_ranks_agree(nst_ranks *ranks, uint64_t mark) {
+  const int n = nst_ranks_size(ranks);
+  int from, differs = mark ? n : 0;
+  if (nst_ranks_rank(ranks)) {
+    send_numbers(ranks, 0, MARK, mark, 0);
+    return (int)expect(ranks, &from, AGREED) - 1;
+  }
+  for (int i = 1; i < n; i++)
+    if (expect(ranks, &from, MARK) != mark && from < differs) differs = from;
+  if (differs == n) differs = -1;
+  for (int i = 1; i < n; i++) send_numbers(ranks, i, AGREED, (uint64_t)(differs + 1), 0);
+  return differs;
 }
 
 /* ---- giving out ---- */
@@ -114,7 +152,7 @@ static void handle(nst_sweep_ranks *s, int from, const nst_buffer *message) {
   switch ((word)get(&in)) {
   case WANT: {
     const nst_unit_range range = cut(s, get(&in));
-    send_numbers(s, from, TAKE, range.begin, range.end);
+    send_numbers(s->ranks, from, TAKE, range.begin, range.end);
     return;
   }
   case TAKE:
@@ -125,6 +163,9 @@ static void handle(nst_sweep_ranks *s, int from, const nst_buffer *message) {
   case FOUND: absorb(s, &in); return;
   case FAILED: fail(s, &in); return;
   case END: s->ended++; return;
+  case BYE: s->bye = true; return;
+  case MARK:
+  case AGREED: return; /* never within a sweep */
   }
 }
 
@@ -157,7 +198,7 @@ static nst_work take(void *context, uint64_t want, nst_unit_range *out) {
     return out->begin < out->end ? NST_WORK_SOME : NST_WORK_NONE;
   }
   if (s->none) return NST_WORK_NONE;
-  if (!s->asked) send_numbers(s, 0, WANT, want, 0);
+  if (!s->asked) send_numbers(s->ranks, 0, WANT, want, 0);
   s->asked = true;
   if (!s->answered) return NST_WORK_WAIT;
   s->asked = s->answered = false;
@@ -173,7 +214,7 @@ static void poll(void *context, bool stopped) {
   s->stopped = s->stopped || stopped;
   while (nst_ranks_receive(s->ranks, &from, &message)) handle(s, from, &message);
   nst_buffer_fini(&message);
-  if (nst_ranks_rank(s->ranks) && now() - s->shared > SHARE_SECONDS) share(s);
+  if (nst_ranks_rank(s->ranks) && !stopped && now() - s->shared > SHARE_SECONDS) share(s);
 }
 
 static bool finished(void *context) {
@@ -210,8 +251,13 @@ void nst_sweep_ranks_end(nst_sweep_ranks *s, const char *error, uint64_t unit) {
     }
     /* An answer that is still on its way would be taken for one to the next sweep. */
     while (s->asked && !s->answered) poll(s, true);
-    send_numbers(s, 0, END, 0, 0);
-  }
+    send_numbers(s->ranks, 0, END, 0, 0);
+    while (!s->bye) {
+      poll(s, true);
+      if (!s->bye) pause_a_moment();
+    }
+  } else
+    for (int i = 1; i < nst_ranks_size(s->ranks); i++) send_numbers(s->ranks, i, BYE, 0, 0);
   nst_unit_set_fini(&s->pool);
   free(s);
 }

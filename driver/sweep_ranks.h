@@ -4,6 +4,10 @@
 #include "backend/ranks.h"
 #include "backend/sweep_run.h"
 
+/* Whether all ranks have the same mark, and none 0; every rank must ask, between sweeps. -1: they do; else the first rank
+ * that differs from rank 0, or 0 where rank 0 itself has none. All ranks get the same answer. */
+int nst_ranks_agree(nst_ranks *ranks, uint64_t mark);
+
 typedef struct nst_sweep_ranks nst_sweep_ranks;
 /* done: on rank 0, what earlier runs did of the job's units. */
 nst_sweep_ranks *nst_sweep_ranks_new(nst_ranks *ranks, nst_sweep_shape shape, const nst_unit_set *done, uint64_t count);

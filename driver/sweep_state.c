@@ -53,9 +53,8 @@ static void put_sources(nst_buffer *out, const nestor_program *p) {
   }
 }
 
-void nestor_sweep_save(nestor_sweep *s, nestor_buffer *buffer) {
-  nst_buffer *out = &buffer->text;
-  const size_t begin = out->len;
+/* What the units belong to. */
+static void put_head(nst_buffer *out, const nestor_sweep *s) {
   nst_buffer_add(out, magic, sizeof magic - 1);
   put_text(out, nestor_version(), strlen(nestor_version()));
   put(out, (uint64_t)nestor_semantics());
@@ -73,6 +72,20 @@ void nestor_sweep_save(nestor_sweep *s, nestor_buffer *buffer) {
   put(out, s->engine_space);
   put(out, s->whole);
   put(out, s->job.count);
+}
+
+uint64_t nst_sweep_fingerprint(const nestor_sweep *s) {
+  nst_buffer head = {0};
+  put_head(&head, s);
+  const uint64_t h = checksum(head.text, head.len);
+  nst_buffer_fini(&head);
+  return h ? h : 1;
+}
+
+void nestor_sweep_save(nestor_sweep *s, nestor_buffer *buffer) {
+  nst_buffer *out = &buffer->text;
+  const size_t begin = out->len;
+  put_head(out, s);
   put_units(out, &s->done);
   nst_buffer result = {0};
   nst_sweep_result_save(s->found, &result);

@@ -502,6 +502,11 @@ NESTOR_API nestor_ranks *nestor_ranks_new(const char *module, nestor_buffer *err
 NESTOR_API void nestor_ranks_free(nestor_ranks *ranks); /* when all ranks do */
 NESTOR_API int nestor_ranks_rank(const nestor_ranks *ranks);
 NESTOR_API int nestor_ranks_size(const nestor_ranks *ranks);
+/* Whether all ranks give the same number, and none 0; all must ask, and all get the answer. -1: they do; else the first rank
+ * that does not (0: rank 0 gave 0). For what has to be the same before they share sweeps. */
+NESTOR_API int nestor_ranks_agree(nestor_ranks *ranks, uint64_t mark);
+/* A sweep that is shared is run by all ranks, as often by each; a rank that frees one without having run it keeps the others
+ * from running it. */
 NESTOR_API void nestor_sweep_share(nestor_sweep *sweep, nestor_ranks *ranks); /* before the run */
 
 /* What has been done and found, as bytes that say for themselves what they belong to (the program's text is in them). */

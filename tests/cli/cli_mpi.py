@@ -99,6 +99,42 @@ def test_errors():
     assert mpi(2, "sweep", "-q", "--shard", "0/1", "-o", "part", "p.nest", env=dict(os.environ, NESTOR_MPI_MODULE="/nonexistent.so")).code == 0
 
 
+def test_ranks_that_differ():
+    """Units mean the same only with the same program and engine: ranks that differ are refused, and nobody waits for ever."""
+    def pair(second, *args):
+        first = [NESTOR, "sweep", "-q", "--format", "json", *args, "p.nest"]
+        done = subprocess.run([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "1", *first, ":", "-n", "1", *second, *first],
+                              capture_output=True, timeout=120)
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+    os.mkdir("other")
+    os.mkdir("empty")
+    write("p.nest", PROGRAM)
+    write("other/p.nest", PROGRAM.replace("top 7", "top 8"))
+    write("other.sh", '#!/bin/sh\ncd "$1" && shift && exec "$@"\n')
+    os.chmod("other.sh", 0o755)
+    alone = run("sweep", "-q", "--format", "json", "p.nest").out
+    assert pair(["env", "A=B"]).out == alone
+    different = pair(["./other.sh", "other"])
+    expect(different, 1, err="rank 1 of the job cannot take part: it has another program")
+    assert different.out == "", different
+    expect(pair(["./other.sh", "empty"]), 3, err="rank 1 of the job stopped, or has other files")
+    if "engine kernel" in run("sweep", "-q", "--timing", "p.nest").out:
+        no_code = ["env", "NESTOR_LLVM_MODULE=/nonexistent.so"]
+        expect(pair(no_code), 1, err=["rank 1 of the job cannot take part", "native code (here: kernel) everywhere or nowhere"])
+        assert pair(no_code, "--no-kernel").out == run("sweep", "-q", "--format", "json", "--no-kernel", "p.nest").out
+    # what stops rank 0 alone
+    write("bad", "no checkpoint")
+    for n in [2, 3]:
+        together = mpi(n, "sweep", "-q", "--checkpoint", "bad", "--resume", "p.nest")
+        assert together.code == 1 and together.err.count("cannot resume from bad") == 1, together
+        together = mpi(n, "sweep", "-q", "--checkpoint", "bad", "p.nest")
+        assert together.code == 2 and together.err.count("bad exists") == 1, together
+    # the first of two sweeps fails
+    write("p.nest", PROGRAM.replace("minimize energy", "minimize energy / (tn - 31)") + "sweep t of x { tm in [4] tn in 1 .. 9 minimize cycles }\n")
+    together = mpi(3, "sweep", "-q", "p.nest")
+    assert together.code == 1 and together.err.count("E0960") == 1, together
+
+
 def test_checkpoints():
     write("p.nest", PROGRAM.replace("tk in 1 .. K", "tk in 1 .. 72"))
     whole = run("sweep", "-q", "--no-kernel", "--format", "json", "p.nest").out
