@@ -87,8 +87,8 @@ void cli_overview(nestor_buffer *out);
 /* nearest.c: the word of a NULL-ended list nearest to `wrong`, or NULL when none is near. */
 const char *cli_nearest(const char *wrong, const char *const *words);
 
-/* input.c: a whole file, or standard input for "-". false: said why. */
-bool cli_read(const char *path, nestor_buffer *out);
+/* input.c: a whole file, or standard input for "-"; of a program at most 256 MiB. false: said why. */
+bool cli_read(const char *path, bool program, nestor_buffer *out);
 const char *cli_display_name(const char *path); /* "<stdin>" for "-" */
 /* A session that may read files, and a program of a file. NULL: the file could not be read (said). */
 nestor_program *cli_compile(const cli_args *args, const char *path, nestor_stage stage);
@@ -99,8 +99,8 @@ void cli_guard_descriptors(void);
 int cli_output(const cli_args *args, const nestor_buffer *text);
 int cli_write_file(const char *path, const char *bytes, size_t size); /* atomically, by rename */
 bool cli_write_all(int fd, const char *bytes, size_t size); /* false: errno */
-/* Whether a file of that name exists. */
-bool cli_exists(const char *path);
+/* Whether a file of that name could be written now. false: said why not. */
+bool cli_can_write(const char *path);
 
 /* messages.c */
 void cli_use_color(cli_color color);

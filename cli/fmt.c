@@ -12,7 +12,7 @@ static bool same(const nestor_buffer *a, const nestor_buffer *b) {
 static int format_one(const cli_args *args, const nestor_session *session, const char *path, nestor_buffer *out) {
   int code = CLI_IO;
   nestor_buffer *before = nestor_buffer_new(), *after = nestor_buffer_new();
-  if (cli_read(path, before)) {
+  if (cli_read(path, true, before)) {
     nestor_program *program = nestor_program_new(session, cli_display_name(path), nestor_buffer_data(before),
                                                  nestor_buffer_size(before), NESTOR_STAGE_PARSE);
     cli_diagnostics(args, nestor_program_diagnostics(program), false);

@@ -15,7 +15,7 @@ int cli_merge(const cli_args *args) {
   int code = CLI_GOOD;
   for (size_t i = 0; i < args->nfiles && code == CLI_GOOD; i++) {
     nestor_buffer_clear(bytes);
-    if (!cli_read(args->files[i], bytes))
+    if (!cli_read(args->files[i], false, bytes))
       code = CLI_IO;
     else if (!sweep) {
       sweep = nestor_sweep_load(nestor_buffer_data(bytes), nestor_buffer_size(bytes), error);

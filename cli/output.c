@@ -35,11 +35,24 @@ bool cli_write_all(int fd, const char *bytes, size_t size) {
   return true;
 }
 
-bool cli_exists(const char *path) { return access(path, F_OK) == 0; }
-
 static int failed(const char *path, int error) {
   cli_say("cannot write %s: %s", path, strerror(error));
   return CLI_IO;
+}
+
+bool cli_can_write(const char *path) {
+  struct stat info;
+  if (stat(path, &info) == 0) {
+    const int error = S_ISDIR(info.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
+    return !error || (failed(path, error), false);
+  }
+  if (errno != ENOENT) return failed(path, errno), false;
+  const char *slash = strrchr(path, '/');
+  char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+  if (!directory) abort();
+  const int error = access(directory, W_OK | X_OK) != 0 ? errno : 0;
+  free(directory);
+  return !error || (failed(path, error), false);
 }
 
 /* The permissions a plain creation would have given, or those of the file replaced. */

@@ -390,7 +390,7 @@ int cli_points(const cli_args *args) {
   int code = CLI_PROGRAM;
   job j = {.args = args, .program = program, .out = out, .path = args->points};
   if (nestor_program_status(program) == NESTOR_OK && find_mapping(&j, &code)) {
-    if (!cli_read(args->points, text))
+    if (!cli_read(args->points, false, text))
       code = CLI_IO;
     else if (!nestor_buffer_size(text)) {
       cli_say("%s is empty; its first line names the parameters", cli_display_name(args->points));

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static nestor_sweep *volatile running;
 
@@ -42,14 +43,19 @@ static void save(void *context, const char *bytes, size_t size) {
 }
 
 static int resume(const cli_args *args, nestor_sweep *sweep) {
-  if (!cli_exists(args->checkpoint)) return CLI_GOOD;
+  struct stat info;
+  if (stat(args->checkpoint, &info) != 0) return CLI_GOOD;
+  if (!S_ISREG(info.st_mode)) {
+    cli_say("--checkpoint takes the name of a regular file, and %s is none", args->checkpoint);
+    return CLI_WRONG_USAGE;
+  }
   if (!args->resume) {
     cli_say("%s exists; --resume goes on from it; to begin anew, remove it", args->checkpoint);
     return CLI_WRONG_USAGE;
   }
   nestor_buffer *bytes = nestor_buffer_new(), *error = nestor_buffer_new();
   int code = CLI_GOOD;
-  if (!cli_read(args->checkpoint, bytes))
+  if (!cli_read(args->checkpoint, false, bytes))
     code = CLI_IO;
   else if (nestor_sweep_resume(sweep, nestor_buffer_data(bytes), nestor_buffer_size(bytes), error) != NESTOR_OK) {
     if (nestor_sweep_status(sweep) == NESTOR_OK)
@@ -256,6 +262,15 @@ static int check_files(const cli_args *args, size_t sweeps, const nestor_ranks *
   return CLI_GOOD;
 }
 
+/* What cannot be written is told before the search, not after it. */
+static int check_places(const cli_args *args) {
+  const char *const places[] = {args->output, args->checkpoint, args->all, args->best, args->plot};
+  int code = CLI_GOOD;
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+    if (places[i] && !cli_can_write(places[i])) code = CLI_IO;
+  return code;
+}
+
 /* The ranks, where MPI has started several; false: they cannot be had (said). */
 static bool open_ranks(const cli_args *args, nestor_ranks **out) {
   *out = NULL;
@@ -297,6 +312,7 @@ static int sweep_files(const cli_args *args, nestor_ranks *ranks) {
   }
   if (code == CLI_GOOD) code = check_names(args, programs);
   if (code == CLI_GOOD) code = check_files(args, sweeps, ranks);
+  if (code == CLI_GOOD && speaks) code = check_places(args);
   if (code == CLI_GOOD && !sweeps) {
     cli_say("no sweep block in %s", args->nfiles == 1 ? cli_display_name(args->files[0]) : "the files");
     code = CLI_PROGRAM;

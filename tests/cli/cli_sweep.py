@@ -379,6 +379,44 @@ def test_checkpoints():
     expect(run("sweep", "-q", "--checkpoint", "missing/c", "--no-kernel", "p.nest"), 3, err="cannot write missing/c")
 
 
+def test_places_that_cannot_be_written():
+    """Told before the search where that can be known, else after it; exit 3, and nothing is left behind."""
+    write("p.nest", LONG.replace("tk in 1 .. K", "tk in 1 .. 36000000"))  # takes hours
+    os.mkdir("dir")
+    for option in ["-o", "--all", "--emit", "--plot", "--checkpoint"]:
+        for place, why in [("missing/x.csv", "No such file or directory"), ("dir", "Is a directory"), ("p.nest/x.csv", "Not a directory")]:
+            expect(run("sweep", option, place, "p.nest"), 3, err=f"cannot write {place}: {why}")
+    expect(run("sweep", "--checkpoint", "/dev/null", "p.nest"), 2, err="takes the name of a regular file")
+    write("p.nest", GEMM)
+    for option in ["-o", "--all", "--emit", "--plot"]:
+        expect(run("sweep", "-q", option, "/dev/full", "p.nest"), 3, err="cannot write /dev/full: No space left on device")
+    expect(run("sweep", "-q", "-o", "/dev/null", "--emit", "/dev/full", "--plot", "front.svg", "p.nest"), 3, err="/dev/full")
+    assert os.path.exists("front.svg")  # one that fails does not keep the others from being written
+    os.remove("front.svg")
+    # a limit on file sizes stands for a full disk: the write fails in the middle
+    write("p.nest", LONG.replace("top 7", "top 700"))
+    for option in ["-o x", "--all x.csv", "--all x.npy", "--plot x", "--checkpoint x", "--shard 0/1 -o x"]:
+        done = subprocess.run(["bash", "-c", f"ulimit -f 2; trap '' XFSZ; $N sweep -q --no-kernel --limit 20000 {option} p.nest"],
+                              capture_output=True, text=True, env=dict(os.environ, N=NESTOR))
+        assert done.returncode == 3 and "cannot write x" in done.stderr and "File too large" in done.stderr, (option, done)
+        assert sorted(os.listdir(".")) == ["dir", "gemm.nest", "p.nest"], (option, os.listdir("."))
+    # standard output
+    write("p.nest", GEMM)
+    expect(run("sweep", "-q", "--shard", "0/1", "-o", "part", "p.nest"), 0)
+    for command in ["sweep -q p.nest", "sweep --dry-run p.nest", "sweep -q --format json p.nest", "merge part", "sweep --help"]:
+        for to, why in [("> /dev/full", "No space left on device"), (">&-", "cannot write standard output")]:
+            done = subprocess.run(["bash", "-c", f"$N {command} {to}"], capture_output=True, text=True, env=dict(os.environ, N=NESTOR))
+            assert done.returncode == 3 and why in done.stderr, (command, to, done)
+    assert subprocess.run(["bash", "-c", "$N sweep p.nest 2>&- | cmp - <($N sweep -q p.nest)"], env=dict(os.environ, N=NESTOR)).returncode == 0
+    for place, why in [("missing/x", "No such file"), ("dir", "Is a directory"), ("/dev/full", "No space left")]:
+        for option in ["-o", "--emit", "--plot"]:
+            expect(run("merge", "part", option, place), 3, err=[f"cannot write {place}", why])
+    expect(run("merge", "dir"), 3, err="dir: it is a directory; name a file in it")
+    expect(run("merge", "/dev/zero"), 3, err="larger than 256 MiB")
+    expect(run("merge", "/dev/null"), 1, err="not the state of a sweep")
+    expect(run("merge", "part", "part0"), 3, err="cannot open part0")
+
+
 def test_stop_without_checkpoint():
     write("p.nest", LONG.replace("tk in 1 .. K", "tk in 1 .. 36000"))
     process = subprocess.Popen([NESTOR, "sweep", "--no-kernel", "--all", "a.csv", "p.nest"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
