@@ -5,6 +5,7 @@
 #include "driver/sweep.h"
 #include "driver/table.h"
 
+#include <math.h>
 #include <string.h>
 
 static void grouped(nst_buffer *out, const char *digits) {
@@ -72,9 +73,9 @@ static void say_tally(const nestor_sweep_info *info, nst_buffer *out) {
 static void say_time(const nestor_sweep_info *info, nst_buffer *out) {
   const double run = info->seconds_run > 0 ? info->seconds_run : 1e-9;
   nst_buffer_printf(out, "  engine %s, %d thread%s, ", info->engine, info->threads, info->threads == 1 ? "" : "s");
-  nst_number_decimal(out, info->seconds_compile, 3);
+  nst_number_decimal(out, round(1000 * info->seconds_compile) / 1000, 3);
   nst_buffer_puts(out, " s to prepare, ");
-  nst_number_decimal(out, info->seconds_run, 3);
+  nst_number_decimal(out, round(1000 * info->seconds_run) / 1000, 3);
   nst_buffer_puts(out, " s to run: ");
   nst_number_decimal(out, (double)info->evaluated / run / 1e6, 2);
   nst_buffer_puts(out, " million evaluated a second, ");

@@ -330,6 +330,14 @@ def test_shards():
         expect(run("sweep", "--shard", shard, "-o", "x", "p.nest"), 2, err="--shard takes I/N")
 
 
+def sealed(state):
+    """The state with the checksum that ends it made right."""
+    h = 0xcbf29ce484222325
+    for byte in state[:-8]:
+        h = (h ^ byte) * 0x100000001b3 % 2**64
+    return state[:-8] + struct.pack("<Q", h)
+
+
 def test_checkpoints():
     write("p.nest", LONG)
     whole = sweep("--format", "json", "--no-kernel")
@@ -368,9 +376,15 @@ def test_checkpoints():
     expect(run(*args, "--resume"), 1, err="it is of another program")
     write("p.nest", LONG)
     state = read("state")
-    version = state.index(b"0.1.0")
-    write("state", state[:version] + b"9.9.9" + state[version + 5:])
+    length = struct.unpack_from("<Q", state, 20)[0]
+    other = state[:20] + struct.pack("<Q", 5) + b"9.9.9" + state[28 + length:]
+    write("state", other)
     expect(run(*args, "--resume"), 1, err="torn or damaged")
+    write("state", sealed(other))
+    expect(run(*args, "--resume"), 1, err="it is of version 9.9.9, and this is nestor ")
+    expect(run("merge", "state"), 1, err="it is of version 9.9.9, and this is nestor ")
+    write("state", sealed(state))
+    assert run(*args, "--resume").out == whole  # the same by the test's own sum
     for cut in [0, 5, 30, len(state) // 2, len(state) - 1]:
         write("state", state[:cut])
         expect(run(*args, "--resume"), 1, err="cannot resume from state: ")
@@ -463,6 +477,45 @@ def test_plot():
     write("p.nest", GEMM.replace("pareto usage(L2), offchip", ""))
     expect(run("sweep", "-q", "p.nest", "--plot", "c.svg"), 0, err="is not drawn")
     assert not os.path.exists("c.svg")
+
+
+def test_timing():
+    text = sweep("--timing", "-j", "2", "--no-kernel", program=LONG)
+    found = re.search(r"^  engine plain, 2 threads, [\d.]+ s to prepare, ([\d.]+) s to run: ([\d.,]+) million evaluated a second, "
+                      r"([\d.,]+) million searched$", text, re.M)
+    assert found and "without native code: native code was not wanted" in text, text
+    data = answer("--timing", "-j", "2")
+    assert list(data["seconds"]) == ["compile", "run"] and data["threads"] == 2
+    assert data["evaluated"] < data["space"] and data["pruned"] > 0  # the two rates differ
+    kernel = sweep("--timing")
+    if "engine kernel" in kernel:
+        raw, effective = [float(n.replace(",", "")) for n in re.search(r"run: ([\d.,]+) million evaluated a second, ([\d.,]+)", kernel).groups()]
+        tally = answer()
+        assert abs(raw / effective - tally["evaluated"] / tally["space"]) < 0.02, (raw, effective, tally)
+
+
+def test_bar():
+    """On a terminal: one line, drawn again and again, gone at the end; the answer on standard output is the same."""
+    import pty
+    write("p.nest", LONG.replace("tk in 1 .. K", "tk in 1 .. 360"))
+    want = sweep("--no-kernel", "--limit", "300000")
+    screen, terminal = pty.openpty()
+    process = subprocess.Popen([NESTOR, "sweep", "--no-kernel", "-j", "1", "--limit", "300000", "p.nest"], stdout=subprocess.PIPE, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+    out = process.stdout.read().decode()
+    assert process.wait(timeout=60) == 0 and out == want
+    try:
+        while chunk := os.read(screen, 65536):
+            shown += chunk
+    except OSError:
+        pass  # how a terminal ends
+    os.close(screen)
+    lines = shown.decode().split("\r")
+    bars = [line for line in lines if line.startswith("[")]
+    assert bars and all(re.match(r"\[#*\.*\] +\d+ %  [\d.]+( [kMG])?/s, .+ left", bar) for bar in bars), lines
+    assert all(len(bar.replace("\x1b[K", "")) < 80 for bar in bars) and "best energy = " in shown.decode(), bars
+    assert shown.endswith(b"\r\x1b[K"), shown[-100:]
 
 
 def test_progress():
