@@ -1,0 +1,199 @@
+/* Workloads of drafts: a template is drawn and its text read; strides, dilations, sizes and types are drawn. */
+#include "bench/tasks/draft.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct { const char *name; int first, last; bool held_out; const char *dims, *statements; } template;
+static const template templates[] = {
+#define NST_TEMPLATE(name, first, last, held_out, dims, statements) {name, first, last, held_out, dims, statements},
+#include "bench/tasks/templates.def"
+#undef NST_TEMPLATE
+};
+enum { NTEMPLATES = sizeof templates / sizeof *templates };
+
+size_t nst_draft_templates(void) { return NTEMPLATES; }
+
+const char *nst_draft_template(size_t i, int *first_level, int *last_level, bool *held_out) {
+  *first_level = templates[i].first;
+  *last_level = templates[i].last;
+  *held_out = templates[i].held_out;
+  return templates[i].name;
+}
+
+static bool cascade(const template *t) { return strchr(strchr(t->statements, ';') + 1, ';') != NULL; }
+static bool slides(const template *t) { return strpbrk(t->dims, "f") != NULL && strstr(t->dims, ":f") != NULL; }
+
+/* What a level may draw. Closed forms are not written for dilations and padding. */
+static bool fits(const template *t, const nst_draft *d) {
+  if (d->level < t->first || d->level > t->last) return false;
+  if (d->kind == NST_KIND_GEN_MODEL && strpbrk(t->statements, "DZ") && slides(t)) return false;
+  return true;
+}
+
+static const template *draw(const nst_draft *d, nst_random *r) {
+  /* Level 4 has cascades in two of five, level 3 sliding windows in two of three. */
+  const bool want_cascade = d->level == NST_LEVELS || (d->level == 4 && nst_random_chance(r, 40));
+  const bool want_slide = d->level >= 3 && !want_cascade && nst_random_chance(r, 60);
+  const template *found[NTEMPLATES];
+  size_t n = 0;
+  for (size_t i = 0; i < NTEMPLATES; i++) {
+    const template *t = &templates[i];
+    if (!fits(t, d) || cascade(t) != want_cascade) continue;
+    if (!want_cascade && d->level >= 3 && slides(t) != want_slide) continue;
+    found[n++] = t;
+  }
+  return found[nst_random_below(r, n)];
+}
+
+/* ---- reading a template --------------------------------------------------- */
+
+typedef struct { nst_draft *d; const char *at; int64_t stride, dilation, padding; } reader;
+
+static void skip(reader *in) { while (*in->at == ' ') in->at++; }
+static bool take(reader *in, const char *text) {
+  skip(in);
+  if (strncmp(in->at, text, strlen(text)) != 0) return false;
+  in->at += strlen(text);
+  return true;
+}
+
+static int dim_of(const nst_draft *d, char letter) {
+  for (int i = 0; i < d->ndims; i++)
+    if (d->dims[i].name[0] == letter) return i;
+  return 0; /* the table is wrong: a test draws every template */
+}
+
+static nst_draft_rank read_rank(reader *in) {
+  nst_draft_rank rank = {.dim = {-1, -1}, .coef = {0, 0}};
+  for (int n = 0;; in->at++) {
+    int64_t coef = 1;
+    if (*in->at == 'S' || *in->at == 'D') {
+      coef = *in->at == 'S' ? in->stride : in->dilation;
+      in->at += 2; /* the letter and its "*" */
+    }
+    if (*in->at == 'Z') {
+      rank.offset = -in->padding;
+      rank.shape = 1;
+    } else {
+      rank.dim[n] = dim_of(in->d, *in->at);
+      rank.coef[n++] = coef;
+    }
+    in->at++;
+    if (*in->at != '+' && *in->at != '-') return rank;
+  }
+}
+
+/* T[ranks] of a tensor that may be known. */
+static int read_access(reader *in) {
+  skip(in);
+  const char name[2] = {*in->at++, '\0'};
+  int t = nst_draft_find_tensor(in->d, name);
+  nst_draft_tensor fresh = {.producer = -1};
+  strcpy(fresh.name, name);
+  take(in, "[");
+  do fresh.ranks[fresh.nranks++] = read_rank(in);
+  while (take(in, ","));
+  take(in, "]");
+  if (t >= 0) return t;
+  for (int k = 0; k < fresh.nranks; k++) fresh.shaped |= fresh.ranks[k].shape != 0;
+  t = in->d->ntensors++;
+  in->d->tensors[t] = fresh;
+  return t;
+}
+
+/* The expression with its accesses taken out: one of the forms below, so that it is constant text. */
+static const char *form_of(const char *pattern) {
+  static const char *const forms[] = {"$1", "$1 * $2", "$1 + $2", "$1 * $2 * $3", "exp($1)", "relu($1)", "relu($1 + $2)", "gelu($1) * $2", "$1 / $2"};
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (!strcmp(forms[i], pattern)) return forms[i];
+  return forms[0];
+}
+
+static void read_statement(reader *in) {
+  static const char *const ops[] = {"+=", "max=", "min=", "="};
+  nst_draft *d = in->d;
+  const int index = d->nstatements++;
+  nst_draft_statement *s = &d->statements[index];
+  s->out = read_access(in);
+  d->tensors[s->out].producer = index;
+  for (size_t i = 0; i < 4 && !s->op; i++)
+    if (take(in, ops[i])) s->op = ops[i];
+  char pattern[64];
+  size_t n = 0;
+  skip(in);
+  while (*in->at != ';') {
+    if (isupper((unsigned char)*in->at)) {
+      const int t = read_access(in);
+      d->tensors[t].consumed = true;
+      s->inputs[s->ninputs++] = t;
+      pattern[n++] = '$';
+      pattern[n++] = (char)('0' + s->ninputs);
+    } else pattern[n++] = *in->at++;
+  }
+  pattern[n] = '\0';
+  in->at++;
+  skip(in);
+  s->form = form_of(pattern);
+  s->dims = nst_draft_tensor_dims(d, s->out);
+  for (int i = 0; i < s->ninputs; i++) s->dims |= nst_draft_tensor_dims(d, s->inputs[i]);
+  s->reduced = s->dims & ~nst_draft_tensor_dims(d, s->out);
+}
+
+/* ---- sizes and types ------------------------------------------------------ */
+
+static int64_t draw_extent(const nst_draft *d, nst_dim_class kind, nst_random *r) {
+  const bool round = d->level <= 2; /* sizes with many divisors */
+  switch (kind) {
+  case NST_DIM_LARGE: return round ? 4 * nst_random_between(r, 2, 8) : nst_random_between(r, 7, 30);
+  case NST_DIM_CHANNEL: return round ? 2 * nst_random_between(r, 2, 8) : nst_random_between(r, 4, 15);
+  case NST_DIM_BATCH: return nst_random_between(r, 2, 4);
+  case NST_DIM_FILTER: return nst_random_between(r, 2, d->level >= 4 ? 4 : 3);
+  }
+  return 1;
+}
+
+/* Sizes shrink until the simulator has done in a moment. */
+static void draw_sizes(nst_draft *d, nst_random *r) {
+  const int64_t most = d->kind == NST_KIND_GEN_MODEL ? 2500 : 16000;
+  for (int i = 0; i < d->ndims; i++) d->dims[i].extent = draw_extent(d, d->dims[i].kind, r);
+  while (nst_draft_operations(d, NULL, NULL) > most) {
+    int largest = 0;
+    for (int i = 1; i < d->ndims; i++)
+      if (d->dims[i].extent > d->dims[largest].extent) largest = i;
+    int64_t *e = &d->dims[largest].extent;
+    *e = d->level <= 2 && *e > 4 ? *e - (*e % 4 ? *e % 4 : 4) : *e - 1 - (int64_t)nst_random_below(r, 3);
+  }
+}
+
+static void draw_types(nst_draft *d, nst_random *r) {
+  static const struct { const char *name; int bits; } types[] = {
+    {"int8", 8}, {"int16", 16}, {"fp16", 16}, {"bf16", 16}, {"fp32", 32}, {"int32", 32}, {"uint8", 8}, {"int4", 4}};
+  const bool mixed = d->level >= 2 && nst_random_chance(r, 60);
+  const size_t base = (size_t)nst_random_below(r, d->level >= 3 ? 8 : 6);
+  for (int t = 0; t < d->ntensors; t++) {
+    size_t type = base;
+    if (mixed && d->tensors[t].producer >= 0) type = 4 + (size_t)nst_random_below(r, 2);
+    else if (mixed && nst_random_chance(r, 30)) type = (size_t)nst_random_below(r, 8);
+    d->tensors[t].type = types[type].name;
+    d->tensors[t].bits = types[type].bits;
+  }
+}
+
+void nst_draft_make_workload(nst_draft *d, nst_random *r) {
+  const template *t = draw(d, r);
+  d->cluster = t->name;
+  d->held_out = t->held_out;
+  snprintf(d->workload, sizeof d->workload, "%s", t->name);
+  for (const char *at = t->dims; *at; at += at[3] == ' ' ? 4 : 3) {
+    nst_draft_dim *dim = &d->dims[d->ndims++];
+    dim->name[0] = at[0];
+    dim->size[0] = (char)toupper((unsigned char)at[0]);
+    dim->kind = at[2] == 'x' ? NST_DIM_LARGE : at[2] == 'c' ? NST_DIM_CHANNEL : at[2] == 'b' ? NST_DIM_BATCH : NST_DIM_FILTER;
+  }
+  reader in = {d, t->statements, nst_random_between(r, 2, 3), 2, 1};
+  while (*in.at) read_statement(&in);
+  draw_sizes(d, r);
+  draw_types(d, r);
+}
