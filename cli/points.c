@@ -183,25 +183,39 @@ static void read_row(job *j, size_t i, const char *p, const char *end) {
   tell(j, i, wrong);
 }
 
+/* Runs the analysis at a row of the chunk. */
+static bool evaluate_row(job *j, size_t i) {
+  int64_t *params = calloc(j->nparams + 1, sizeof *params);
+  if (!params) abort();
+  for (size_t p = 0; p < j->nparams; p++) params[p] = j->columns[p][i];
+  const bool good = nestor_eval_run(j->eval, NESTOR_ENGINE_ANALYSIS, params) == NESTOR_OK;
+  free(params);
+  return good;
+}
+
 /* Why a row that could be read has no figures, in the words of the analysis. */
 static void tell_point(job *j, size_t i) {
   if (j->told >= TOLD) {
     tell(j, i, "");
     return;
   }
-  int64_t *params = calloc(j->nparams + 1, sizeof *params);
-  if (!params) abort();
-  for (size_t p = 0; p < j->nparams; p++) params[p] = j->columns[p][i];
   nestor_diagnostic d = {.message = "it cannot be evaluated"};
-  if (nestor_eval_run(j->eval, NESTOR_ENGINE_ANALYSIS, params) != NESTOR_OK)
-    nestor_diagnostics_get(nestor_eval_diagnostics(j->eval), 0, &d);
+  if (!evaluate_row(j, i)) nestor_diagnostics_get(nestor_eval_diagnostics(j->eval), 0, &d);
   tell(j, i, d.message);
-  free(params);
+}
+
+/* A figure that a double may not hold, with all its digits. */
+static bool write_exactly(job *j, size_t i, size_t figure, bool *evaluated) {
+  if (!*evaluated && j->kernel && !evaluate_row(j, i)) return false;
+  *evaluated = true;
+  return nestor_eval_figure_text(j->eval, j->figures[figure], j->out) == NESTOR_OK;
 }
 
 static void write_row(job *j, size_t i, bool empty) {
+  static const double exact = 9007199254740992.0; /* 2^53 */
   char line[1024];
   size_t n = 0;
+  bool evaluated = false;
   for (size_t c = 0; c < j->ncolumns + j->nfigures; c++) {
     if (n + NUMBER + 1 > sizeof line) {
       nestor_buffer_append(j->out, line, n);
@@ -210,8 +224,15 @@ static void write_row(job *j, size_t i, bool empty) {
     if (c) line[n++] = ',';
     if (c < j->ncolumns) {
       if (!j->bad[i]) n += put_integer(line + n, j->columns[j->param_of[c]][i]);
-    } else if (!empty && !isnan(j->values[c - j->ncolumns][i]))
-      n += put_double(line + n, j->values[c - j->ncolumns][i]);
+    } else if (!empty && !isnan(j->values[c - j->ncolumns][i])) {
+      const double v = j->values[c - j->ncolumns][i];
+      if (fabs(v) >= exact) {
+        nestor_buffer_append(j->out, line, n);
+        n = 0;
+        if (write_exactly(j, i, c - j->ncolumns, &evaluated)) continue;
+      }
+      n += put_double(line + n, v);
+    }
   }
   line[n++] = '\n';
   nestor_buffer_append(j->out, line, n);

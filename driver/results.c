@@ -87,6 +87,17 @@ nestor_status nestor_eval_figure(const nestor_eval *eval, const char *name, doub
   return NESTOR_OK;
 }
 
+nestor_status nestor_eval_figure_text(const nestor_eval *eval, const char *name, nestor_buffer *out) {
+  nst_figure figure;
+  if (!eval->nest || !nst_figure_parse(&figure, eval->ir, name)) return NESTOR_USAGE;
+  const nst_metrics_view view = view_of(eval);
+  nst_eval_status status;
+  const nst_value v = nst_figure_exact(figure, &view, &status);
+  if (status == NST_EVAL_OK && v.kind == NST_VALUE_RAT) nst_number_json(&out->text, v.rat);
+  else if (status == NST_EVAL_OK) nst_buffer_double(&out->text, nst_figure_value(figure, &view));
+  return NESTOR_OK;
+}
+
 const char *nst_params_text(nst_arena *arena, const nst_ir_mapping *m, const nst_value *params, const char *equals,
                             const char *separator) {
   nst_buffer text = {0};

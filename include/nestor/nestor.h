@@ -308,6 +308,8 @@ NESTOR_API nestor_metrics nestor_eval_metrics(const nestor_eval *eval);
 /* A figure by its name in the language, "usage(GLB)", "reads(DRAM, A)", "offchip", as the
  * nearest double (unrounded cycles for a level; fits: 0 or 1). NESTOR_USAGE: no such figure. */
 NESTOR_API nestor_status nestor_eval_figure(const nestor_eval *eval, const char *name, double *out);
+/* The same as text: every digit of a whole number, where the double has 53 bits. Appends nothing where it is undefined. */
+NESTOR_API nestor_status nestor_eval_figure_text(const nestor_eval *eval, const char *name, nestor_buffer *out);
 
 /* What the mapping does, in words: the nest with sizes and keeps, which loops
  * give reuse and which force a reload, closed forms, the bottleneck. Of the last run. */

@@ -33,6 +33,22 @@ def test_same_figures():
             assert int(row[f"usage({level['name']})"]) == level["usage_bytes"]
 
 
+def test_all_digits():
+    """Past 2^53, where a double has no longer all of them."""
+    write("gemm.nest", """workload gemm(M, N, K) { dim m = M, n = N, k = K tensor A, B, C : int8 C[m, n] += A[m, k] * B[k, n] }
+hardware h { memory D { energy = 1 pJ/B } memory L { energy = 0.1 pJ/B } compute c }
+mapping x(tm = 3, tn = 1) of gemm(2097143, 2097143, 104859) on h { for m by tm for n by tn for k by 1 keep all in L }
+""")
+    for extra in [{}, {"NESTOR_LLVM_MODULE": "/nowhere.so"}]:
+        _, out = points("tn,tm\n1,3\n1,1\n11,7\n2097143,2097143\n", env=extra)
+        for row in out:
+            one = run("eval", "--set", "tm=" + row["tm"], "--set", "tn=" + row["tn"], "--format", "json", "gemm.nest")
+            data = json.loads(one.out)["results"][0]["metrics"]
+            assert (row["offchip"], row["cycles"]) == (str(data["offchip_bytes"]), str(data["cycles"])), row
+            assert float(row["energy"]) == float(data["energy_pj"]), row
+    assert out[0]["offchip"] == "614898872405721316"
+
+
 def test_defaults_and_sets():
     write("gemm.nest", NEST)
     _, some = points("tk,tm\n8,16\n4,512\n")
