@@ -189,6 +189,7 @@ struct nst_fe_workload {
   nst_ir_workload ir;       /* over its own parameters */
   bool ok;                  /* nothing in it is wrong */
   bool incomplete;          /* a dimension, tensor or statement was lost */
+  bool circular;            /* its statements need each other: reported, and no order of them is right */
 };
 nst_fe_workload *nst_check_workload(nst_checker *ck, nst_module *m, const nst_ast_decl *decl);
 /* The dimensions met so far, each once. */

@@ -88,6 +88,7 @@ nst_fe_hardware *nst_check_hardware(nst_checker *ck, nst_module *m, const nst_as
     nst_diag_help(ck->diags, d, "add one as its innermost level, as in `compute MAC`");
     h->ok = false;
   }
+  h->incomplete = h->incomplete || !memories; /* what is missed in mappings on it follows from that */
   nst_defaults defaults;
   if (h->ok) h->ok = nst_defaults_make(ck, h->params.items, h->params.n, NULL, 0, &defaults);
   for (int l = 0; h->ok && l < h->ir.nlevels; l++)

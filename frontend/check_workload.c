@@ -279,6 +279,7 @@ static void check_cycles(nst_workload_check *c) {
   int first = 0;
   while (done[first]) first++;
   c->w->ok = false;
+  c->w->circular = true;
   nst_diag *m =
     nst_diag_add(c->ck->diags, NST_D_STATEMENT_CYCLE, c->stmts.items[first].span, "`%s` is needed to compute itself",
                  c->tensors.items[c->stmts.items[first].out.tensor].name);

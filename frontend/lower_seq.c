@@ -104,6 +104,7 @@ static nst_name passes(const nst_fe_nest *n, int p, int c) {
 
 static bool check_order(nst_fe_nest *n, const int *branch_of) {
   bool ok = true;
+  if (n->w->circular) return false; /* no order is right */
   for (int c = 0; c < n->w->ir.nstmts; c++) {
     for (int p = 0; p < n->w->ir.nstmts; p++) {
       if (branch_of[c] < 0 || branch_of[p] < 0 || branch_of[c] >= branch_of[p] || !passes(n, p, c)) continue;

@@ -293,7 +293,7 @@ const char *nst_eval_status_text(nst_eval_status s) {
   case NST_EVAL_OK: return "no error";
   case NST_EVAL_OVERFLOW: return "overflow: the exact value needs more than 128 bits";
   case NST_EVAL_DIV_ZERO: return "division by zero";
-  case NST_EVAL_DOMAIN: return "no value: the operation is not defined for these numbers";
+  case NST_EVAL_DOMAIN: return "the operation is not defined for these numbers";
   case NST_EVAL_SUM_TOO_LONG: return "a sum runs over at most 1048576 values";
   case NST_EVAL_NO_METRIC: return "the metric has no value here";
   case NST_EVAL_FUEL: return "the expression takes too long to evaluate";
