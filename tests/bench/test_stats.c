@@ -201,7 +201,7 @@ static void clustered_errors_are_the_sum_over_pairs(void **state) {
       else if (c[i] == c[j])
         pairs += product;
     }
-  near(m.se, sqrt((squares + pairs) * G / (G - 1.0)) / N, 1e-12);
+  near(m.se, sqrt((squares + pairs) * 7 / 6) / 60, 1e-12);
 }
 
 typedef struct {
@@ -234,8 +234,8 @@ static void simulate(coverage *out, nst_random *r, int clusters, int tasks, int 
   out->se_sum += m.se;
   if (out->runs > 40) return;
   double sum = 0, squares = 0; /* the same error by drawing clusters again */
-  enum { DRAWS = 400 };
-  for (int b = 0; b < DRAWS; b++) {
+  const int draws = 400;
+  for (int b = 0; b < draws; b++) {
     double total = 0;
     for (int g = 0; g < clusters; g++) {
       const size_t first = nst_random_below(r, (uint64_t)clusters) * (uint64_t)tasks;
@@ -245,7 +245,7 @@ static void simulate(coverage *out, nst_random *r, int clusters, int tasks, int 
     sum += total;
     squares += total * total;
   }
-  out->bootstrap_sum += sqrt(squares / DRAWS - sum / DRAWS * sum / DRAWS) / m.se;
+  out->bootstrap_sum += sqrt(squares / draws - sum / draws * sum / draws) / m.se;
 }
 
 static void clustered_intervals_cover(void **state) {

@@ -1,0 +1,139 @@
+/* nestor bench report: run files as a table, JSON, CSV or HTML. */
+#include "bench/report/report.h"
+#include "bench/cli/bench.h"
+
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_KS = 32 };
+
+typedef struct {
+  const char *tasks, *output, *html, *format, *ks;
+  bench_texts samples;
+  double level;
+  uint64_t examples;
+} settings;
+
+/* "1,5,10", each from 1. */
+static bool read_ks(uint64_t *ks, size_t *n, const char *text) {
+  for (*n = 0; text && *text && *n < MOST_KS;) {
+    char *end;
+    if (*text < '0' || *text > '9') break;
+    ks[*n] = strtoull(text, &end, 10);
+    if (!ks[(*n)++] || (*end && *end != ',') || (*end && !end[1])) break;
+    if (!*end) return true;
+    text = end + 1;
+  }
+  if (!text) return true;
+  cli_say("--k takes up to %d whole numbers from 1, as in --k 1,5,10", MOST_KS);
+  return false;
+}
+
+static bool ends_in(const char *text, const char *end) {
+  const size_t n = strlen(text), m = strlen(end);
+  return n >= m && !strcmp(text + n - m, end);
+}
+
+static nst_runfile *open_run(const char *path, const settings *s, size_t *nlines, char *error) {
+  if (!ends_in(path, ".jsonl")) return nst_runfile_open(path, false, error);
+  if (!s->tasks) {
+    strcpy(error, "results say nothing of kinds, levels and templates: give the tasks with --tasks tasks.jsonl");
+    return NULL;
+  }
+  const char *samples = *nlines < s->samples.n ? s->samples.items[*nlines] : NULL;
+  ++*nlines;
+  return nst_runfile_read_jsonl(s->tasks, samples, path, error);
+}
+
+static bool add_run(nst_report *report, const char *path, const settings *s, size_t *nlines) {
+  char error[NST_RUNFILE_ERROR] = "";
+  nst_runfile *run = open_run(path, s, nlines, error);
+  if (!run) {
+    if (strstr(error, path))
+      cli_say("%s", error);
+    else
+      cli_say("%s: %s", path, error);
+    return false;
+  }
+  const bool ok = nst_report_add(report, path, run, error);
+  if (!ok) cli_say("%s", error);
+  nst_runfile_free(run);
+  return ok;
+}
+
+static int write_forms(nst_report *report, const settings *s, nestor_format format) {
+  nestor_buffer *out = nestor_buffer_new();
+  switch (format) {
+  case NESTOR_FORMAT_TABLE: nst_report_text(report, out); break;
+  case NESTOR_FORMAT_JSON: nst_report_json(report, out); break;
+  case NESTOR_FORMAT_CSV: nst_report_csv(report, out); break;
+  }
+  int code = cli_output(&(cli_args){.output = s->output}, out);
+  if (s->html) {
+    nestor_buffer_clear(out);
+    nst_report_html(report, out);
+    code = cli_worse(code, cli_write_file(s->html, nestor_buffer_data(out), nestor_buffer_size(out)));
+  }
+  nestor_buffer_free(out);
+  return code;
+}
+
+int bench_report(int argc, char **argv) {
+  settings s = {.format = "table", .level = 0.95, .examples = 3};
+  const bench_option options[] = {
+    {"format", 0, BENCH_TEXT, &s.format, "FORMAT", "table, json or csv (default table)"},
+    {"output", 'o', BENCH_TEXT, &s.output, "FILE", "write there instead of standard output"},
+    {"html", 0, BENCH_TEXT, &s.html, "FILE", "also a page with pictures, complete in itself"},
+    {"tasks", 't', BENCH_TEXT, &s.tasks, "FILE", "tasks of results that are JSON Lines"},
+    {"samples", 0, BENCH_TEXTS, &s.samples, "FILE", "their samples, for examples and tokens; once for each"},
+    {"k", 'k', BENCH_TEXT, &s.ks, "LIST", "k of pass@k and pass^k, as 1,5,10"},
+    {"level", 0, BENCH_NUMBER, &s.level, "P", "probability of intervals (default 0.95)"},
+    {"examples", 0, BENCH_WHOLE, &s.examples, "N", "failures to show of each model (default 3)"},
+    {0}};
+  const bench_usage usage = {
+    "RUN... [OPTIONS]",
+    "Reports what models scored. A RUN is a run file of `nestor bench run`, or the results of `nestor bench grade` as\n"
+    "JSON Lines (.jsonl) with --tasks. Files of one model and one way of sampling are put together as repeated runs. "
+    "Samples that\n"
+    "failed in the infrastructure, are not graded or missing stay in the denominator and are told of. "
+    "docs/bench-report.md\n"
+    "explains every figure.\n\n"
+    "  nestor bench report run.db --html report.html\n"
+    "  nestor bench report a.db b.db --format csv -o scores.csv\n"
+    "  nestor bench report results.jsonl --tasks tasks.jsonl\n",
+    options};
+  bench_texts runs = {0};
+  int code = bench_options("report", &usage, argc, argv, &runs);
+  uint64_t ks[MOST_KS];
+  size_t nks = 0, nlines = 0;
+  nestor_format format = NESTOR_FORMAT_TABLE;
+  if (code < 0 && !nestor_format_parse(s.format, &format)) {
+    cli_say("--format is table, json or csv, not \"%s\"", s.format);
+    code = CLI_WRONG_USAGE;
+  }
+  if (code < 0 && !(s.level > 0 && s.level < 1)) {
+    cli_say("--level is a probability between 0 and 1, as in --level 0.95");
+    code = CLI_WRONG_USAGE;
+  }
+  if (code < 0 && !read_ks(ks, &nks, s.ks)) code = CLI_WRONG_USAGE;
+  if (code < 0 && !runs.n) {
+    cli_say("nothing to report: name a run file, as in `nestor bench report run.db`");
+    code = CLI_WRONG_USAGE;
+  }
+  if (code < 0) {
+    nst_report *report = nst_report_new(&(nst_report_options){ks, nks, s.level, (size_t)s.examples});
+    for (size_t i = 0; i < runs.n && code < 0; i++)
+      if (!add_run(report, runs.items[i], &s, &nlines)) code = CLI_IO;
+    const size_t ungraded = nst_report_ungraded(report);
+    if (code < 0 && ungraded)
+      cli_say("%zu sample%s not graded: `nestor bench grade` grades; until then the score is incomplete", ungraded,
+              ungraded == 1 ? " is" : "s are");
+    if (code < 0) code = write_forms(report, &s, format);
+    nst_report_free(report);
+  }
+  free(runs.items);
+  free(s.samples.items);
+  return code;
+}

@@ -1,0 +1,394 @@
+/* Reading run files: every sample once, counted where it belongs. What is kept of texts are the examples of failures.
+ */
+#include "bench/report/figures.h"
+
+#include "bench/record/memory.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXAMPLE_TEXT = 1 << 14, MOST_KS = 32 };
+
+static const struct {
+  const char *name;
+  bool key;
+} facts[] = {
+#define FACT(id, name, title, key) {name, key},
+  NST_REPORT_FACTS(FACT)
+#undef FACT
+};
+const char *const nst_fact_titles[] = {
+#define FACT(id, name, title, key) title,
+  NST_REPORT_FACTS(FACT)
+#undef FACT
+};
+
+static char *copy(const char *text) { return text ? nst_memory_text(text, strlen(text)) : NULL; }
+
+/* Room for one more of a growing array that has n. */
+static void *more(void *old, size_t n, size_t size) {
+  const bool full = (n & (n - 1)) == 0;
+  void *list = full ? nst_memory_grow(old, n ? 2 * n : 1, size) : old;
+  memset((char *)list + n * size, 0, size);
+  return list;
+}
+
+/* ---- life ----------------------------------------------------------------- */
+
+nst_report *nst_report_new(const nst_report_options *options) {
+  nst_report *r = nst_memory_new(1, sizeof *r);
+  r->level = options->level > 0 ? options->level : 0.95;
+  r->most_examples = options->examples;
+  r->nks = options->nks < MOST_KS ? options->nks : MOST_KS;
+  r->ks = nst_memory_new(MOST_KS, sizeof *r->ks);
+  if (r->nks) memcpy(r->ks, options->ks, r->nks * sizeof *r->ks);
+  r->task_index = json_object();
+  r->cluster_index = json_object();
+  return r;
+}
+
+static void free_system(nst_report_system *s) {
+  for (size_t i = 0; i < s->nmetrics; i++) free(s->metrics[i].name);
+  for (size_t i = 0; i < s->nexamples; i++) {
+    nst_report_example *e = &s->examples[i];
+    free(e->sample_id), free(e->completion), free(e->diagnostics), free(e->counterexample), free(e->extraction);
+  }
+  for (size_t i = 0; i < s->nrounds; i++) free(s->rounds[i].arm);
+  for (int f = 0; f < NST_FACT_COUNT; f++) free(s->facts[f]);
+  free(s->name), free(s->cells), free(s->metrics), free(s->examples), free(s->runs), free(s->rounds);
+  free(s->at_k), free(s->all_k);
+}
+
+void nst_report_free(nst_report *r) {
+  if (!r) return;
+  for (size_t i = 0; i < r->ntasks; i++) free(r->tasks[i].id), free(r->tasks[i].hash);
+  for (size_t i = 0; i < r->nfiles; i++) {
+    free(r->files[i].name);
+    for (int f = 0; f < NST_FACT_COUNT; f++) free(r->files[i].facts[f]);
+  }
+  for (size_t i = 0; i < r->nsystems; i++) free_system(&r->systems[i]);
+  for (size_t i = 0; i < r->nsteps; i++)
+    free(r->steps[i].sample_id), free(r->steps[i].parent_id), free(r->steps[i].arm);
+  json_decref(r->task_index);
+  json_decref(r->cluster_index);
+  free(r->tasks), free(r->files), free(r->systems), free(r->steps), free(r->pairs), free(r->ks), free(r);
+}
+
+/* ---- tasks ---------------------------------------------------------------- */
+
+/* The index of a name, which gets the next one where it is new. */
+static size_t index_of(json_t *index, const char *name, size_t next) {
+  const json_t *known = json_object_get(index, name);
+  if (known) return (size_t)json_integer_value(known);
+  json_object_set_new(index, name, json_integer((json_int_t)next));
+  return next;
+}
+
+typedef struct {
+  nst_report *report;
+  nst_report_file *file;
+  nst_report_system *system;
+  size_t *counts;            /* samples of each task in this file */
+  bool *held;                /* tasks of this file */
+  size_t nheld, samples, at; /* at: index of the file */
+  char *error;
+  bool failed;
+} reading;
+
+static bool take_task(void *context, const nst_task *task) {
+  reading *in = context;
+  nst_report *r = in->report;
+  const size_t i = index_of(r->task_index, task->task_id, r->ntasks);
+  if (i < r->ntasks) {
+    if (strcmp(r->tasks[i].hash, task->content_hash)) {
+      snprintf(in->error, NST_REPORT_ERROR,
+               "task %.100s of %.100s is not the task of that name in the file before it; report suites one by one",
+               task->task_id, in->file->name);
+      return in->failed = true, false;
+    }
+  } else {
+    r->tasks = more(r->tasks, r->ntasks, sizeof *r->tasks);
+    const size_t cluster = index_of(r->cluster_index, task->cluster, r->nclusters);
+    if (cluster == r->nclusters) r->nclusters++;
+    r->tasks[r->ntasks++] = (nst_report_task){
+      copy(task->task_id), copy(task->content_hash), task->kind, task->level, cluster, !strcmp(task->split, "hidden")};
+  }
+  if (i >= in->nheld) {
+    const size_t n = i + 1 > 2 * in->nheld ? i + 1 : 2 * in->nheld;
+    in->held = nst_memory_grow(in->held, n, sizeof *in->held);
+    memset(in->held + in->nheld, 0, (n - in->nheld) * sizeof *in->held);
+    in->nheld = n;
+  }
+  in->held[i] = true;
+  return true;
+}
+
+/* ---- samples -------------------------------------------------------------- */
+
+/* FNV-1a: tells whether two completions are the same text, no more. */
+static uint64_t print_of(const char *bytes, size_t size) {
+  uint64_t h = UINT64_C(14695981039346656037);
+  for (size_t i = 0; i < size; i++) h = (h ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
+  return h;
+}
+
+/* "reads@DRAM/A" is of the metric reads; names without a place are their own. */
+static void add_metric(nst_report_system *s, const char *key, bool right) {
+  const size_t size = strcspn(key, "@");
+  size_t i = 0;
+  while (i < s->nmetrics && (strncmp(s->metrics[i].name, key, size) || s->metrics[i].name[size])) i++;
+  if (i == s->nmetrics) {
+    s->metrics = more(s->metrics, s->nmetrics++, sizeof *s->metrics);
+    s->metrics[i].name = nst_memory_text(key, size);
+  }
+  s->metrics[i].total++;
+  s->metrics[i].right += right;
+}
+
+static char *value_copy(const json_t *value) {
+  if (!value || json_is_null(value) || (json_is_array(value) && !json_array_size(value))) return NULL;
+  return json_is_string(value) ? copy(json_string_value(value))
+                               : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+}
+
+/* Keeps the first failure of each kind and outcome; never one of a hidden task. */
+static void add_example(reading *in, size_t task, const nst_sample *sample, const nst_result *result) {
+  nst_report_system *s = in->system;
+  const nst_report_task *t = &in->report->tasks[task];
+  if (t->hidden) return;
+  for (size_t i = 0; i < s->nexamples; i++)
+    if (s->examples[i].outcome == result->outcome && in->report->tasks[s->examples[i].task].kind == t->kind) return;
+  s->examples = more(s->examples, s->nexamples, sizeof *s->examples);
+  const size_t size = sample->completion_size < EXAMPLE_TEXT ? sample->completion_size : EXAMPLE_TEXT;
+  s->examples[s->nexamples++] =
+    (nst_report_example){task,
+                         result->outcome,
+                         copy(sample->sample_id),
+                         sample->completion ? nst_memory_text(sample->completion, size) : copy(sample->error),
+                         value_copy(json_object_get(result->json, "diagnostics")),
+                         value_copy(json_object_get(result->json, "counterexample")),
+                         value_copy(json_object_get(result->json, "extraction"))};
+}
+
+static uint64_t count_at(const json_t *object, const char *a, const char *b) {
+  const json_t *value = json_object_get(object, a);
+  if (!value) value = json_object_get(object, b);
+  return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
+}
+
+/* Usage in the words of both dialects; sums stop short of wrapping. */
+static void add_usage(nst_report_system *s, const json_t *sample) {
+  const json_t *usage = json_object_get(sample, "usage"), *cost = json_object_get(sample, "cost");
+  if (json_is_object(usage)) {
+    s->with_usage++;
+    uint64_t reasoning =
+      count_at(json_object_get(usage, "completion_tokens_details"), "reasoning_tokens", "reasoning_tokens");
+    if (!reasoning) reasoning = count_at(usage, "reasoning_tokens", "reasoning_tokens");
+    const uint64_t add[] = {count_at(usage, "prompt_tokens", "input_tokens"),
+                            count_at(usage, "completion_tokens", "output_tokens"), reasoning};
+    uint64_t *into[] = {&s->tokens_in, &s->tokens_out, &s->tokens_reasoning};
+    for (int i = 0; i < 3; i++)
+      if (__builtin_add_overflow(*into[i], add[i], into[i])) *into[i] = UINT64_MAX;
+  }
+  if (json_is_number(cost) && json_number_value(cost) >= 0) {
+    s->with_cost++;
+    s->cost += json_number_value(cost);
+  }
+}
+
+static size_t task_of(reading *in, const nst_sample *sample) {
+  const json_t *known = json_object_get(in->report->task_index, sample->task_id);
+  const size_t i = known ? (size_t)json_integer_value(known) : SIZE_MAX;
+  if (i < in->nheld && in->held[i]) return i;
+  snprintf(in->error, NST_REPORT_ERROR,
+           "%.100s has samples of task %.100s but not the task itself; give the tasks with --tasks", in->file->name,
+           sample->task_id);
+  in->failed = true;
+  return SIZE_MAX;
+}
+
+static void add_step(reading *in, size_t task, const nst_sample *sample, const nst_result *result) {
+  nst_report *r = in->report;
+  r->steps = more(r->steps, r->nsteps, sizeof *r->steps);
+  r->steps[r->nsteps++] =
+    (nst_report_step){.task = task,
+                      .file = in->at,
+                      .parent = SIZE_MAX,
+                      .sample_id = copy(sample->sample_id),
+                      .parent_id = copy(json_string_value(json_object_get(sample->json, "parent_sample_id"))),
+                      .arm = copy(json_string_value(json_object_get(sample->json, "arm"))),
+                      .judged = result && result->outcome != NST_OUTCOME_INFRA_ERROR,
+                      .passed = result && result->passed};
+}
+
+static bool take_sample(void *context, const nst_sample *sample, const nst_result *result) {
+  reading *in = context;
+  nst_report_system *s = in->system;
+  const size_t task = task_of(in, sample);
+  if (in->failed) return false;
+  in->samples++;
+  nst_report_cell *cell = &s->cells[task];
+  const size_t number = in->file->first_run + in->counts[task]++;
+  while (s->nruns <= number) s->runs = more(s->runs, s->nruns++, sizeof *s->runs);
+  add_usage(s, sample->json);
+  if (sample->completion) {
+    const uint64_t print = print_of(sample->completion, sample->completion_size);
+    if (!cell->same) cell->print = print;
+    cell->same += cell->print == print;
+  }
+  add_step(in, task, sample, result);
+  if (!result) {
+    cell->ungraded++;
+    s->ungraded++;
+    return true;
+  }
+  s->outcomes[result->outcome]++;
+  if (result->outcome == NST_OUTCOME_INFRA_ERROR) {
+    cell->errors++;
+    return true;
+  }
+  cell->answered++;
+  cell->passed += result->passed;
+  cell->truncated += result->outcome == NST_OUTCOME_TRUNCATED;
+  cell->score += fmin(1, fmax(0, result->score));
+  s->runs[number].answered++;
+  s->runs[number].passed += result->passed;
+  if (result->outcome != NST_OUTCOME_TRUNCATED) {
+    const char *key;
+    json_t *right;
+    json_object_foreach(result->sub, key, right) add_metric(s, key, json_is_true(right));
+  }
+  if (!result->passed) add_example(in, task, sample, result);
+  return true;
+}
+
+static bool take_revision(void *context, const nst_sample *sample, const nst_result *result) {
+  reading *in = context;
+  const size_t task = task_of(in, sample);
+  if (in->failed) return false;
+  add_usage(in->system, sample->json);
+  add_step(in, task, sample, result);
+  return true;
+}
+
+/* ---- files ---------------------------------------------------------------- */
+
+typedef struct {
+  char *model, *sampling;
+} first_words;
+
+/* What a sample says of its model, for files without facts. */
+static bool take_words(void *context, const nst_sample *sample, const nst_result *result) {
+  (void)result;
+  first_words *words = context;
+  words->model = copy(json_string_value(json_object_get(sample->json, "model")));
+  words->sampling = value_copy(json_object_get(sample->json, "sampling"));
+  return false;
+}
+
+static bool same(const char *a, const char *b) { return a == b || (a && b && !strcmp(a, b)); }
+
+static nst_report_system *system_of(nst_report *r, nst_report_file *file) {
+  for (size_t i = 0; i < r->nsystems; i++) {
+    bool equal = true;
+    for (int f = 0; f < NST_FACT_COUNT; f++)
+      equal = equal && (!facts[f].key || same(r->systems[i].facts[f], file->facts[f]));
+    if (equal) return file->system = i, &r->systems[i];
+  }
+  r->systems = more(r->systems, r->nsystems, sizeof *r->systems);
+  nst_report_system *s = &r->systems[r->nsystems];
+  for (int f = 0; f < NST_FACT_COUNT; f++) s->facts[f] = copy(file->facts[f]);
+  /* A name that no other system has: the model's, with what else tells them apart. */
+  const char *model = s->facts[NST_FACT_MODEL];
+  char *base = nst_memory_new(strlen(model) + 48, 1), *name = nst_memory_new(strlen(model) + 48, 1);
+  sprintf(base, "%s%s", model, nst_report_has_grammar(s) ? " (grammar)" : "");
+  strcpy(name, base);
+  for (size_t i = 0, n = 1; i < r->nsystems; i++)
+    if (!strcmp(r->systems[i].name, name)) sprintf(name, "%s (%zu)", base, ++n), i = SIZE_MAX;
+  free(base);
+  s->name = name;
+  return file->system = r->nsystems++, s;
+}
+
+static void read_facts(nst_report *r, nst_report_file *file, nst_runfile *run) {
+  (void)r;
+  for (int f = 0; f < NST_FACT_COUNT; f++) {
+    const char *text = nst_runfile_get(run, facts[f].name);
+    if (text && *text) file->facts[f] = copy(text);
+  }
+  const char *samples = nst_runfile_get(run, "samples");
+  file->samples = samples ? strtoull(samples, NULL, 10) : 0;
+  if (file->samples > UINT32_MAX) file->samples = 0;
+  if (file->facts[NST_FACT_MODEL]) return;
+  first_words words = {NULL, NULL};
+  char ignored[NST_RUNFILE_ERROR];
+  nst_runfile_each_sample(run, take_words, &words, ignored);
+  file->facts[NST_FACT_MODEL] = words.model ? words.model : copy(file->name);
+  if (file->facts[NST_FACT_SAMPLING])
+    free(words.sampling);
+  else
+    file->facts[NST_FACT_SAMPLING] = words.sampling;
+}
+
+/* Every task of the file was to have as many samples as the run says, or as any of them has. */
+static void expect_samples(reading *in) {
+  size_t most = in->file->samples;
+  for (size_t i = 0; i < in->report->ntasks; i++)
+    if (in->counts[i] > most) most = in->counts[i];
+  in->file->samples = most;
+  for (size_t i = 0; i < in->nheld && i < in->report->ntasks; i++) {
+    if (!in->held[i]) continue;
+    in->file->tasks++;
+    in->system->cells[i].expected += (uint32_t)most;
+    in->system->missing += most - in->counts[i];
+    in->system->samples += most;
+  }
+  while (in->system->nruns < in->file->first_run + most)
+    in->system->runs = more(in->system->runs, in->system->nruns++, sizeof *in->system->runs);
+}
+
+bool nst_report_add(nst_report *r, const char *name, nst_runfile *run, char error[NST_REPORT_ERROR]) {
+  r->files = more(r->files, r->nfiles, sizeof *r->files);
+  nst_report_file *file = &r->files[r->nfiles];
+  reading in = {.report = r, .file = file, .error = error, .at = r->nfiles++};
+  file->name = copy(name);
+  const size_t before = r->ntasks;
+  bool ok = nst_runfile_each_task(run, take_task, &in, error) && !in.failed;
+  /* Cells of systems that are there, for the tasks that are new. */
+  for (size_t i = 0; ok && i < r->nsystems && r->ntasks > before; i++) {
+    r->systems[i].cells = nst_memory_grow(r->systems[i].cells, r->ntasks, sizeof *r->systems[i].cells);
+    memset(r->systems[i].cells + before, 0, (r->ntasks - before) * sizeof *r->systems[i].cells);
+  }
+  if (ok) {
+    read_facts(r, file, run);
+    in.system = system_of(r, file);
+    if (!in.system->cells) in.system->cells = nst_memory_new(r->ntasks, sizeof *in.system->cells);
+    file->first_run = in.system->nruns;
+    in.counts = nst_memory_new(r->ntasks, sizeof *in.counts);
+    ok = nst_runfile_each_sample(run, take_sample, &in, error) && !in.failed;
+    const size_t first = r->nsteps;
+    if (ok) ok = nst_runfile_each_revision(run, take_revision, &in, error) && !in.failed;
+    if (ok && r->nsteps == first) { /* no revisions: the steps of this file say nothing */
+      while (r->nsteps && r->steps[r->nsteps - 1].file == in.at) {
+        nst_report_step *s = &r->steps[--r->nsteps];
+        free(s->sample_id), free(s->parent_id), free(s->arm);
+      }
+    }
+    if (ok && !in.samples) {
+      snprintf(error, NST_REPORT_ERROR, "%.200s holds no samples: there is nothing to report", name);
+      ok = false;
+    }
+    if (ok) expect_samples(&in);
+  }
+  free(in.held);
+  free(in.counts);
+  return ok;
+}
+
+size_t nst_report_ungraded(const nst_report *r) {
+  size_t n = 0;
+  for (size_t i = 0; i < r->nsystems; i++) n += r->systems[i].ungraded;
+  return n;
+}

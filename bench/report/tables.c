@@ -1,0 +1,471 @@
+/* The tables: one function each. A table without rows is left out, so that nothing is said of what there is nothing of.
+ */
+#include "bench/report/tables.h"
+
+#include "bench/record/memory.h"
+#include "bench/report/out.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 28, FACT_WIDTH = 60 };
+
+/* ---- building ------------------------------------------------------------- */
+
+static char *format_text(const char *format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const int size = vsnprintf(NULL, 0, format, args);
+  char *text = nst_memory_new((size_t)(size < 0 ? 0 : size) + 1, 1);
+  if (size > 0) vsnprintf(text, (size_t)size + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+static nst_report_table *begin(nst_report_tables *all, const char *id, const char *title) {
+  all->items = nst_memory_grow(all->items, all->n + 1, sizeof *all->items);
+  all->items[all->n] =
+    (nst_report_table){.id = nst_memory_text(id, strlen(id)), .title = nst_memory_text(title, strlen(title))};
+  return &all->items[all->n++];
+}
+
+__attribute__((format(printf, 2, 3))) static void cell(nst_report_table *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  t->cells = nst_memory_grow(t->cells, t->ncells + 1, sizeof *t->cells);
+  t->cells[t->ncells++] = format_text(format, args);
+  va_end(args);
+}
+
+__attribute__((format(printf, 2, 3))) static void note(nst_report_table *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  t->notes = nst_memory_grow(t->notes, t->nnotes + 1, sizeof *t->notes);
+  t->notes[t->nnotes++] = format_text(format, args);
+  va_end(args);
+}
+
+/* Column heads, separated by '|'. */
+static void head(nst_report_table *t, const char *heads) {
+  for (const char *end; *heads; heads = *end ? end + 1 : end) {
+    end = heads + strcspn(heads, "|");
+    cell(t, "%.*s", (int)(end - heads), heads);
+    t->columns++;
+  }
+}
+
+static void free_table(nst_report_table *t) {
+  for (size_t i = 0; i < t->ncells; i++) free(t->cells[i]);
+  for (size_t i = 0; i < t->nnotes; i++) free(t->notes[i]);
+  free(t->cells), free(t->notes), free(t->id), free(t->title);
+}
+
+/* Drops the last table where it has no rows. */
+static void finish(nst_report_tables *all) {
+  nst_report_table *t = &all->items[all->n - 1];
+  if (t->ncells > t->columns) return;
+  free_table(t);
+  all->n--;
+}
+
+static void name_cell(nst_report_table *t, const char *name) {
+  char *clean = nst_out_clean(name, true, NAME_WIDTH);
+  cell(t, "%s", clean);
+  free(clean);
+}
+
+static void share_cell(nst_report_table *t, double value) {
+  if (isnan(value))
+    cell(t, "-");
+  else
+    cell(t, "%.3f", value);
+}
+
+/* Small numbers with a sign or not, and no "-0.000". */
+static void signed_cell(nst_report_table *t, double value) {
+  if (isnan(value))
+    cell(t, "-");
+  else
+    cell(t, "%+.3f", fabs(value) < 0.0005 ? 0.0 : value);
+}
+
+static void interval_cell(nst_report_table *t, nst_interval i) {
+  if (isnan(i.low))
+    cell(t, "-");
+  else
+    cell(t, "%.3f .. %.3f", i.low, i.high);
+}
+
+static void count_cell(nst_report_table *t, uint64_t n) { cell(t, "%" PRIu64, n); }
+
+static int percent_of(const nst_report *r) { return (int)lround(100 * r->level); }
+
+/* ---- scores --------------------------------------------------------------- */
+
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+
+static void outstanding_note(nst_report_table *t, const nst_report_system *s) {
+  const uint64_t errors = s->outcomes[NST_OUTCOME_INFRA_ERROR];
+  char parts[160] = "";
+  if (errors) snprintf(parts, sizeof parts, "%" PRIu64 " infrastructure error%s", errors, plural(errors));
+  if (s->ungraded)
+    snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "%s%" PRIu64 " not graded", *parts ? ", " : "",
+             s->ungraded);
+  if (s->missing)
+    snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "%s%" PRIu64 " missing", *parts ? ", " : "",
+             s->missing);
+  char *name = nst_out_clean(s->name, true, NAME_WIDTH);
+  note(t, "%s: %s: incomplete, to redo; of %" PRIu64 " samples, in the denominator, neither passes nor wrong answers",
+       name, parts, s->samples);
+  free(name);
+}
+
+static void scores(nst_report_tables *all, const nst_report *r) {
+  char heads[120];
+  snprintf(heads, sizeof heads, "model|pass@1|%d %% interval|error|naive error|score|tasks|templates|samples",
+           percent_of(r));
+  nst_report_table *t = begin(all, "scores", "Scores");
+  head(t, heads);
+  for (size_t i = 0; i < r->nsystems; i++) {
+    const nst_report_system *s = &r->systems[i];
+    const nst_mean *m = &s->pass[NST_KIND_COUNT][NST_LEVELS];
+    name_cell(t, s->name);
+    share_cell(t, m->mean);
+    interval_cell(t, s->interval[NST_KIND_COUNT][NST_LEVELS]);
+    share_cell(t, m->se);
+    share_cell(t, m->se_simple);
+    share_cell(t, s->score.mean);
+    count_cell(t, m->n);
+    count_cell(t, m->clusters);
+    count_cell(t, s->samples);
+  }
+  for (size_t i = 0; i < r->nsystems; i++)
+    if (nst_report_outstanding(&r->systems[i])) outstanding_note(t, &r->systems[i]);
+  for (size_t i = 0; i < r->nsystems; i++) {
+    const nst_report_system *s = &r->systems[i];
+    if (2 * s->same_tasks <= s->repeated_tasks || !s->facts[NST_FACT_SAMPLING]) continue;
+    json_t *sampling = json_loads(s->facts[NST_FACT_SAMPLING], 0, NULL);
+    const double temperature = json_number_value(json_object_get(sampling, "temperature"));
+    json_decref(sampling);
+    if (!(temperature > 0)) continue;
+    char *name = nst_out_clean(s->name, true, NAME_WIDTH);
+    note(t, "%s: all answers are the same text at %zu of %zu tasks, at temperature %g: is something cached?", name,
+         s->same_tasks, s->repeated_tasks, temperature);
+    free(name);
+  }
+  finish(all);
+}
+
+static void without(nst_report_tables *all, const nst_report *r) {
+  char heads[120];
+  snprintf(heads, sizeof heads, "model|left out|pass@1 of the others|%d %% interval|tasks left", percent_of(r));
+  nst_report_table *t = begin(all, "excluded", "Errors excluded (not the score: it leaves samples out)");
+  head(t, heads);
+  for (size_t i = 0; i < r->nsystems; i++) {
+    const nst_report_system *s = &r->systems[i];
+    const uint64_t errors = nst_report_outstanding(s), cut = s->outcomes[NST_OUTCOME_TRUNCATED];
+    if (errors) {
+      name_cell(t, s->name);
+      cell(t, "%" PRIu64 " outstanding", errors);
+      share_cell(t, s->without_errors.mean);
+      interval_cell(t, s->without_errors_interval);
+      count_cell(t, s->without_errors.n);
+    }
+    if (cut) {
+      name_cell(t, s->name);
+      if (errors)
+        cell(t, "%" PRIu64 " outstanding, %" PRIu64 " truncated", errors, cut);
+      else
+        cell(t, "%" PRIu64 " truncated", cut);
+      share_cell(t, s->without_cut.mean);
+      interval_cell(t, s->without_cut_interval);
+      count_cell(t, s->without_cut.n);
+    }
+  }
+  finish(all);
+}
+
+static void by_kind(nst_report_tables *all, const nst_report *r, const nst_report_system *s, size_t number) {
+  char heads[120], id[40];
+  snprintf(heads, sizeof heads, "kind|level 1|level 2|level 3|level 4|level 5|all|%d %% interval|tasks", percent_of(r));
+  snprintf(id, sizeof id, "kinds-%zu", number);
+  char *name = nst_out_clean(s->name, true, NAME_WIDTH), *title = nst_memory_new(strlen(name) + 40, 1);
+  sprintf(title, "%s: pass@1 by kind and level", name);
+  nst_report_table *t = begin(all, id, title);
+  free(name), free(title);
+  head(t, heads);
+  for (int kind = 0; kind < NST_REPORT_KINDS; kind++) {
+    if (!s->pass[kind][NST_LEVELS].n) continue;
+    cell(t, "%s", kind < NST_KIND_COUNT ? nst_kind_name((nst_kind)kind) : "all");
+    for (int level = 0; level < NST_REPORT_LEVELS; level++) share_cell(t, s->pass[kind][level].mean);
+    interval_cell(t, s->interval[kind][NST_LEVELS]);
+    count_cell(t, s->pass[kind][NST_LEVELS].n);
+  }
+  cell(t, "%d %% low", percent_of(r));
+  for (int level = 0; level < NST_REPORT_LEVELS; level++) share_cell(t, s->interval[NST_KIND_COUNT][level].low);
+  cell(t, "%s", "");
+  cell(t, "%s", "");
+  cell(t, "%d %% high", percent_of(r));
+  for (int level = 0; level < NST_REPORT_LEVELS; level++) share_cell(t, s->interval[NST_KIND_COUNT][level].high);
+  cell(t, "%s", "");
+  cell(t, "%s", "");
+  finish(all);
+}
+
+static void over_k(nst_report_tables *all, const nst_report *r) {
+  nst_report_table *t = begin(all, "pass-k", "pass@k: some of k samples is right; pass^k: all are");
+  cell(t, "model");
+  t->columns = 1 + 2 * r->nks;
+  for (size_t k = 0; k < r->nks; k++) cell(t, "@%" PRIu64, r->ks[k]);
+  for (size_t k = 0; k < r->nks; k++) cell(t, "^%" PRIu64, r->ks[k]);
+  for (size_t i = 0; i < r->nsystems; i++) {
+    const nst_report_system *s = &r->systems[i];
+    name_cell(t, s->name);
+    for (size_t k = 0; k < r->nks; k++) share_cell(t, s->at_k[k]);
+    for (size_t k = 0; k < r->nks; k++) share_cell(t, s->all_k[k]);
+  }
+  for (size_t i = 0; i < r->nsystems; i++)
+    for (size_t k = 0; k < r->nks; k++)
+      if (isnan(r->systems[i].at_k[k])) {
+        note(t, "- : a task has fewer than k samples");
+        i = r->nsystems - 1;
+        break;
+      }
+  finish(all);
+}
+
+static void outcomes(nst_report_tables *all, const nst_report *r) {
+  nst_report_table *t = begin(all, "outcomes", "Outcomes, as samples");
+  bool shown[NST_OUTCOME_COUNT] = {false}, ungraded = false, missing = false;
+  for (size_t i = 0; i < r->nsystems; i++) {
+    for (int o = 0; o < NST_OUTCOME_COUNT; o++) shown[o] = shown[o] || r->systems[i].outcomes[o];
+    ungraded = ungraded || r->systems[i].ungraded;
+    missing = missing || r->systems[i].missing;
+  }
+  head(t, "model|samples");
+  for (int o = 0; o < NST_OUTCOME_COUNT; o++)
+    if (shown[o]) head(t, nst_outcome_name((nst_outcome)o));
+  if (ungraded) head(t, "not graded");
+  if (missing) head(t, "missing");
+  head(t, "truncated %|error %");
+  for (size_t i = 0; i < r->nsystems; i++) {
+    const nst_report_system *s = &r->systems[i];
+    name_cell(t, s->name);
+    count_cell(t, s->samples);
+    for (int o = 0; o < NST_OUTCOME_COUNT; o++)
+      if (shown[o]) count_cell(t, s->outcomes[o]);
+    if (ungraded) count_cell(t, s->ungraded);
+    if (missing) count_cell(t, s->missing);
+    const double n = s->samples ? (double)s->samples : 1;
+    cell(t, "%.1f", 100 * (double)s->outcomes[NST_OUTCOME_TRUNCATED] / n);
+    cell(t, "%.1f", 100 * (double)s->outcomes[NST_OUTCOME_INFRA_ERROR] / n);
+  }
+  for (int o = 0; o < NST_OUTCOME_COUNT; o++)
+    if (shown[o] && !nst_outcome_is_fault((nst_outcome)o) && o != NST_OUTCOME_PASSED)
+      note(t, "%s: %s; not a wrong answer", nst_outcome_name((nst_outcome)o), nst_outcome_meaning((nst_outcome)o));
+  finish(all);
+}
+
+/* ---- repetition ----------------------------------------------------------- */
+
+static void repetition(nst_report_tables *all, const nst_report *r) {
+  nst_report_table *t = begin(all, "runs", "From run to run (run k: sample k of every task; of what was answered)");
+  head(t, "model|runs|mean|std dev|lowest|highest|chance alone|between tasks|within tasks|within %");
+  for (size_t i = 0; i < r->nsystems; i++) {
+    const nst_report_system *s = &r->systems[i];
+    if (s->spread.n < 2) continue;
+    const nst_variance *v = &s->variance;
+    name_cell(t, s->name);
+    count_cell(t, s->spread.n);
+    share_cell(t, s->spread.mean);
+    share_cell(t, s->spread.sd);
+    share_cell(t, s->spread.low);
+    share_cell(t, s->spread.high);
+    share_cell(t, s->has_variance ? sqrt(v->within / (double)v->tasks) : NAN);
+    share_cell(t, s->has_variance ? v->between : NAN);
+    share_cell(t, s->has_variance ? v->within : NAN);
+    const double total = v->between + v->within;
+    if (s->has_variance && total > 0)
+      cell(t, "%.0f", 100 * v->within / total);
+    else
+      cell(t, "-");
+  }
+  if (t->ncells > t->columns)
+    note(t, "chance alone: the deviation that samples of the same tasks have by themselves; between, within: the "
+            "variance of one sample, split");
+  finish(all);
+}
+
+/* ---- metrics, tokens ------------------------------------------------------ */
+
+static const nst_report_metric *metric_of(const nst_report_system *s, const char *name) {
+  for (size_t i = 0; i < s->nmetrics; i++)
+    if (!strcmp(s->metrics[i].name, name)) return &s->metrics[i];
+  return NULL;
+}
+
+/* Rows are metrics, columns models; each metric of any model once, in order. */
+static void metrics(nst_report_tables *all, const nst_report *r) {
+  nst_report_table *t =
+    begin(all, "metrics", "Right figures by metric (share of those in answers that could be judged)");
+  t->columns = 1 + r->nsystems;
+  cell(t, "metric");
+  for (size_t i = 0; i < r->nsystems; i++) name_cell(t, r->systems[i].name);
+  const char *last = NULL;
+  for (;;) {
+    const char *next = NULL;
+    for (size_t i = 0; i < r->nsystems; i++)
+      for (size_t k = 0; k < r->systems[i].nmetrics; k++) {
+        const char *name = r->systems[i].metrics[k].name;
+        if ((!last || strcmp(name, last) > 0) && (!next || strcmp(name, next) < 0)) next = name;
+      }
+    if (!next) break;
+    name_cell(t, next);
+    for (size_t i = 0; i < r->nsystems; i++) {
+      const nst_report_metric *m = metric_of(&r->systems[i], next);
+      if (m)
+        cell(t, "%.3f of %" PRIu64, (double)m->right / (double)m->total, m->total);
+      else
+        cell(t, "-");
+    }
+    last = next;
+  }
+  finish(all);
+}
+
+static void tokens(nst_report_tables *all, const nst_report *r) {
+  nst_report_table *t = begin(all, "tokens", "Tokens and cost");
+  head(t, "model|prompt|completion|of it reasoning|completion a sample|cost|cost a pass|samples with usage");
+  for (size_t i = 0; i < r->nsystems; i++) {
+    const nst_report_system *s = &r->systems[i];
+    if (!s->with_usage && !s->with_cost) continue;
+    name_cell(t, s->name);
+    count_cell(t, s->tokens_in);
+    count_cell(t, s->tokens_out);
+    count_cell(t, s->tokens_reasoning);
+    if (s->with_usage)
+      cell(t, "%.1f", (double)s->tokens_out / (double)s->with_usage);
+    else
+      cell(t, "-");
+    if (s->with_cost)
+      cell(t, "%.4f", s->cost);
+    else
+      cell(t, "-");
+    if (s->with_cost && s->outcomes[NST_OUTCOME_PASSED])
+      cell(t, "%.4f", s->cost / (double)s->outcomes[NST_OUTCOME_PASSED]);
+    else
+      cell(t, "-");
+    count_cell(t, s->with_usage);
+  }
+  finish(all);
+}
+
+/* ---- pairs, rounds, files ------------------------------------------------- */
+
+static void pairs(nst_report_tables *all, const nst_report *r, bool grammar) {
+  char heads[160];
+  snprintf(heads, sizeof heads, "%s|%s|difference|%d %% interval|error|tasks|first better|second better|equal|p",
+           grammar ? "free" : "first", grammar ? "with a grammar" : "second", percent_of(r));
+  nst_report_table *t =
+    begin(all, grammar ? "grammar" : "pairs",
+          grammar ? "Free against grammar-constrained decoding, task by task" : "Two models, task by task");
+  head(t, heads);
+  for (size_t i = 0; i < r->npairs; i++) {
+    const nst_report_pair *p = &r->pairs[i];
+    if (p->grammar != grammar) continue;
+    name_cell(t, r->systems[p->a].name);
+    name_cell(t, r->systems[p->b].name);
+    signed_cell(t, p->paired.difference.mean);
+    if (isnan(p->interval.low))
+      cell(t, "-");
+    else
+      cell(t, "%+.3f .. %+.3f", p->interval.low, p->interval.high);
+    share_cell(t, p->paired.difference.se);
+    count_cell(t, p->tasks);
+    count_cell(t, p->paired.a_better);
+    count_cell(t, p->paired.b_better);
+    count_cell(t, p->paired.equal);
+    if (p->paired.p < 0.0001)
+      cell(t, "< 0.0001");
+    else
+      cell(t, "%.4f", p->paired.p);
+  }
+  if (t->ncells > t->columns)
+    note(t, "difference: first less second, over the tasks that both answered, infrastructure errors left out; p: "
+            "exact sign test");
+  finish(all);
+}
+
+static void rounds(nst_report_tables *all, const nst_report *r) {
+  nst_report_table *t = begin(all, "rounds", "Rounds of revision");
+  head(t, "model|arm|round|samples|before|after|gain|fixed|of failures|broken|of passes");
+  for (size_t i = 0; i < r->nsystems; i++)
+    for (size_t k = 0; k < r->systems[i].nrounds; k++) {
+      const nst_report_round *round = &r->systems[i].rounds[k];
+      const double n = (double)round->judged;
+      name_cell(t, r->systems[i].name);
+      name_cell(t, *round->arm ? round->arm : "-");
+      cell(t, "%d", round->round);
+      count_cell(t, round->judged);
+      share_cell(t, (double)round->parents_passed / n); /* NaN of none */
+      share_cell(t, (double)round->passed / n);
+      signed_cell(t, ((double)round->passed - (double)round->parents_passed) / n);
+      share_cell(t, (double)round->fixed / (double)round->parents_failed);
+      count_cell(t, round->parents_failed);
+      share_cell(t, (double)round->broken / (double)round->parents_passed);
+      count_cell(t, round->parents_passed);
+    }
+  finish(all);
+}
+
+/* What a score stands on. Long texts are cut here and whole in JSON. */
+static void files(nst_report_tables *all, const nst_report *r) {
+  nst_report_table *t = begin(all, "files", "What was measured");
+  bool shown[NST_FACT_COUNT] = {false};
+  for (size_t i = 0; i < r->nfiles; i++)
+    for (int f = 0; f < NST_FACT_COUNT; f++) shown[f] = shown[f] || r->files[i].facts[f];
+  head(t, "file|tasks|samples each");
+  for (int f = 0; f < NST_FACT_COUNT; f++)
+    if (shown[f]) head(t, nst_fact_titles[f]);
+  for (size_t i = 0; i < r->nfiles; i++) {
+    const nst_report_file *file = &r->files[i];
+    name_cell(t, file->name);
+    count_cell(t, file->tasks);
+    count_cell(t, file->samples);
+    for (int f = 0; f < NST_FACT_COUNT; f++) {
+      if (!shown[f]) continue;
+      char *clean =
+        nst_out_clean(file->facts[f] ? file->facts[f] : "-", true, f == NST_FACT_TASKS_HASH ? 64 : FACT_WIDTH);
+      cell(t, "%s", clean);
+      free(clean);
+    }
+  }
+  finish(all);
+}
+
+nst_report_tables nst_report_tables_make(nst_report *r) {
+  nst_report_make(r);
+  nst_report_tables all = {NULL, 0};
+  scores(&all, r);
+  without(&all, r);
+  outcomes(&all, r);
+  for (size_t i = 0; i < r->nsystems; i++) by_kind(&all, r, &r->systems[i], i);
+  over_k(&all, r);
+  repetition(&all, r);
+  metrics(&all, r);
+  pairs(&all, r, false);
+  pairs(&all, r, true);
+  rounds(&all, r);
+  tokens(&all, r);
+  files(&all, r);
+  return all;
+}
+
+void nst_report_tables_free(nst_report_tables tables) {
+  for (size_t i = 0; i < tables.n; i++) free_table(&tables.items[i]);
+  free(tables.items);
+}

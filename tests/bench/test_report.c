@@ -1,0 +1,308 @@
+/* The report over run files in memory: denominators, systems, runs, revisions, what is never shown. */
+#include "tests/unit/test.h"
+
+#include "bench/report/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char error[NST_REPORT_ERROR];
+
+static nst_runfile *begin(const char *model, const char *grammar, const char *samples) {
+  nst_runfile *run = nst_runfile_memory(error);
+  assert_non_null(run);
+  assert_true(nst_runfile_put(run, "model", model, error));
+  assert_true(nst_runfile_put(run, "sampling", "{\"temperature\":0.8}", error));
+  if (grammar) assert_true(nst_runfile_put(run, "grammar", grammar, error));
+  if (samples) assert_true(nst_runfile_put(run, "samples", samples, error));
+  return run;
+}
+
+static void put_task(nst_runfile *run, int i, const char *kind, int level, const char *split, const char *hash) {
+  char line[600];
+  const int size = snprintf(
+    line, sizeof line,
+    "{\"schema\":\"nestor.task/1\",\"task_id\":\"t%d\",\"suite\":\"s\",\"version\":1,\"split\":\"%s\","
+    "\"kind\":\"%s\",\"level\":%d,\"seed\":%d,\"cluster\":\"c%d\",\"messages\":[],\"spec\":{\"answer\":\"program\"},"
+    "\"dsl_version\":\"1\",\"limits\":{},\"answer_commit\":\"a\",\"content_hash\":\"%s\",\"canary\":\"x\"}",
+    i, split, kind, level, i, i, hash);
+  nst_task task;
+  char why[NST_RECORD_ERROR];
+  assert_true(nst_task_parse(&task, line, (size_t)size, why));
+  assert_true(nst_runfile_put_task(run, (size_t)i, &task, error));
+  nst_task_fini(&task);
+}
+
+/* outcome NULL: not graded. */
+static void put_sample(nst_runfile *run, int task, const char *id, const char *parent, const char *outcome,
+                       const char *completion) {
+  char line[900];
+  int size = snprintf(line, sizeof line, "{\"task_id\":\"t%d\",\"sample_id\":\"%s\",\"%s\":\"%s\"%s%s%s}", task, id,
+                      outcome && !strcmp(outcome, "infra_error") ? "error" : "completion", completion,
+                      parent ? ",\"parent_sample_id\":\"" : "", parent ? parent : "", parent ? "\"" : "");
+  nst_sample sample;
+  char why[NST_RECORD_ERROR];
+  assert_true(nst_sample_parse(&sample, line, (size_t)size, why));
+  assert_true(nst_runfile_put_sample(run, &sample, "hash", error));
+  nst_sample_fini(&sample);
+  if (!outcome) return;
+  const bool passed = !strcmp(outcome, "passed");
+  size = snprintf(line, sizeof line,
+                  "{\"schema\":\"nestor.result/"
+                  "1\",\"task_id\":\"t%d\",\"sample_id\":\"%s\",\"passed\":%s,\"outcome\":\"%s\",\"score\":%s,"
+                  "\"sub\":{\"reads@DRAM/A\":%s,\"fits\":true},\"counterexample\":%s}",
+                  task, id, passed ? "true" : "false", outcome, passed ? "1" : "0.5", passed ? "true" : "false",
+                  passed ? "null"
+                         : "{\"params\":{\"tm\":8},\"expected\":{\"reads@DRAM/"
+                           "A\":4711,\"fits\":1},\"got\":{\"reads@DRAM/A\":815,\"fits\":1}}");
+  nst_result result;
+  assert_true(nst_result_parse(&result, line, (size_t)size, why));
+  assert_true(nst_runfile_put_result(run, &result, error));
+  nst_result_fini(&result);
+}
+
+static void add(nst_report *report, const char *name, nst_runfile *run) {
+  if (!nst_report_add(report, name, run, error)) fail_msg("%s", error);
+  nst_runfile_free(run);
+}
+
+typedef void form(nst_report *report, nestor_buffer *out);
+static nestor_buffer *write(nst_report *report, form *as) {
+  nestor_buffer *out = nestor_buffer_new();
+  as(report, out);
+  return out;
+}
+
+static bool has(const nestor_buffer *text, const char *part) { return strstr(nestor_buffer_data(text), part) != NULL; }
+static void expect(const nestor_buffer *text, const char *part) {
+  if (!has(text, part)) fail_msg("\"%s\" is not in:\n%s", part, nestor_buffer_data(text));
+}
+
+/* The figure at a path of members and indices, as "models.0.pass_at_1.mean". */
+static double figure(const json_t *json, const char *path) {
+  char key[80];
+  while (*path) {
+    const size_t n = strcspn(path, "/");
+    snprintf(key, sizeof key, "%.*s", (int)n, path);
+    json = json_is_array(json) ? json_array_get(json, (size_t)strtoul(key, NULL, 10)) : json_object_get(json, key);
+    path += n + (path[n] == '/');
+  }
+  if (json_is_null(json)) return NAN;
+  if (!json_is_number(json)) fail_msg("no number at %s", key);
+  return json_number_value(json);
+}
+
+static json_t *data_of(nst_report *report) {
+  nestor_buffer *out = write(report, nst_report_json);
+  json_t *json = json_loads(nestor_buffer_data(out), 0, NULL);
+  assert_non_null(json);
+  nestor_buffer_free(out);
+  return json;
+}
+
+static nst_report *new_report(void) { return nst_report_new(&(nst_report_options){.examples = 5}); }
+
+/* 80 passes, 10 failures, 10 errors. */
+static void errors_stay_in_the_denominator(void **state) {
+  (void)state;
+  nst_runfile *run = begin("m", NULL, "1");
+  for (int i = 0; i < 100; i++) {
+    put_task(run, i, "gen.mapping", 1 + i % 5, "dev", "h");
+    put_sample(run, i, "0", NULL, i < 80 ? "passed" : i < 90 ? "wrong" : "infra_error", "x");
+  }
+  nst_report *report = new_report();
+  add(report, "m.db", run);
+  json_t *data = data_of(report);
+  assert_true(fabs(figure(data, "models/0/pass_at_1/mean") - 0.8) < 1e-9);
+  assert_true(fabs(figure(data, "models/0/pass_at_1_outstanding_excluded/mean") - 80.0 / 90) < 1e-9);
+  assert_true(figure(data, "models/0/samples") == 100 && figure(data, "models/0/outstanding") == 10);
+  assert_true(figure(data, "models/0/outcomes/wrong") == 10 && figure(data, "models/0/outcomes/infra_error") == 10);
+  json_decref(data);
+  nestor_buffer *text = write(report, nst_report_text), *html = write(report, nst_report_html);
+  expect(text, "0.800");
+  expect(text, "10 infrastructure errors: incomplete, to redo");
+  /* 0.889 stands under its label, not before it. */
+  const char *label = strstr(nestor_buffer_data(text), "Errors excluded (not the score");
+  assert_non_null(label);
+  const char *other = strstr(nestor_buffer_data(text), "0.889");
+  assert_true(other && other > label);
+  expect(html, "10 infrastructure errors: incomplete, to redo");
+  nestor_buffer_free(text);
+  nestor_buffer_free(html);
+  nst_report_free(report);
+}
+
+static void what_is_missing_or_not_graded_is_outstanding(void **state) {
+  (void)state;
+  nst_runfile *run = begin("m", NULL, "4");
+  for (int i = 0; i < 2; i++) put_task(run, i, "qa.predict", 1, "dev", "h");
+  put_sample(run, 0, "0", NULL, "passed", "x");
+  put_sample(run, 0, "1", NULL, "passed", "y");
+  put_sample(run, 0, "2", NULL, NULL, "z");
+  nst_report *report = new_report();
+  add(report, "m.db", run);
+  assert_int_equal(nst_report_ungraded(report), 1);
+  json_t *data = data_of(report);
+  assert_true(figure(data, "models/0/pass_at_1/mean") == 0.25); /* 2 of 4, and 0 of 4 */
+  assert_true(figure(data, "models/0/pass_at_1_outstanding_excluded/mean") == 1);
+  assert_true(figure(data, "models/0/outcomes/missing") == 5);
+  assert_true(figure(data, "models/0/pass_at_1/tasks") == 2);
+  json_decref(data);
+  nestor_buffer *text = write(report, nst_report_text);
+  expect(text, "1 not graded, 5 missing: incomplete, to redo");
+  nestor_buffer_free(text);
+  nst_report_free(report);
+}
+
+static void k_needs_samples(void **state) {
+  (void)state;
+  nst_runfile *run = begin("m", NULL, NULL);
+  put_task(run, 0, "qa.compare", 1, "dev", "h");
+  put_sample(run, 0, "0", NULL, "wrong", "x");
+  put_sample(run, 0, "1", NULL, "passed", "x");
+  const uint64_t ks[] = {1, 2, 5};
+  nst_report *report = nst_report_new(&(nst_report_options){.ks = ks, .nks = 3});
+  add(report, "m.db", run);
+  json_t *data = data_of(report);
+  assert_true(figure(data, "models/0/pass_at_k/1") == 0.5);
+  assert_true(figure(data, "models/0/pass_at_k/2") == 1);
+  assert_true(figure(data, "models/0/pass_hat_k/2") == 0);
+  assert_true(isnan(figure(data, "models/0/pass_at_k/5")) && isnan(figure(data, "models/0/pass_hat_k/5")));
+  json_decref(data);
+  nestor_buffer *text = write(report, nst_report_text);
+  expect(text, "a task has fewer than k samples");
+  nestor_buffer_free(text);
+  nst_report_free(report);
+}
+
+/* Two files of one model are runs of it; with a grammar it is another system, compared with the first. */
+static void files_of_one_model_are_its_runs(void **state) {
+  (void)state;
+  nst_report *report = new_report();
+  for (int file = 0; file < 3; file++) {
+    nst_runfile *run = begin("m", file == 2 ? "gbnf" : NULL, "1");
+    for (int i = 0; i < 10; i++) {
+      put_task(run, i, "repair", 2, "dev", "h");
+      put_sample(run, i, "0", NULL, i < 4 + 2 * file ? "passed" : "syntax", "x");
+    }
+    char name[20];
+    snprintf(name, sizeof name, "run%d.db", file);
+    add(report, name, run);
+  }
+  json_t *data = data_of(report);
+  assert_int_equal(json_array_size(json_object_get(data, "models")), 2);
+  assert_true(fabs(figure(data, "models/0/pass_at_1/mean") - 0.5) < 1e-12);
+  assert_true(figure(data, "models/0/repetition/n") == 2);
+  assert_true(fabs(figure(data, "models/0/repetition/sd") - sqrt(0.02)) < 1e-9); /* of 0.4 and 0.6 */
+  assert_true(fabs(figure(data, "models/1/pass_at_1/mean") - 0.8) < 1e-12);
+  assert_true(fabs(figure(data, "pairs/0/difference/mean") + 0.3) < 1e-9);
+  assert_true(figure(data, "pairs/0/second_better") == 4 &&
+              figure(data, "pairs/0/equal") == 6); /* 4 and 5 are half right without */
+  assert_true(json_is_true(json_object_get(json_array_get(json_object_get(data, "pairs"), 0), "by_grammar")));
+  json_decref(data);
+  nestor_buffer *text = write(report, nst_report_text);
+  expect(text, "Free against grammar-constrained decoding");
+  expect(text, "m (grammar)");
+  assert_false(has(text, "Two models, task by task"));
+  nestor_buffer_free(text);
+  nst_report_free(report);
+}
+
+static void revisions_are_rounds(void **state) {
+  (void)state;
+  nst_runfile *run = begin("m", NULL, "1");
+  for (int i = 0; i < 4; i++) put_task(run, i, "gen.model", 3, "dev", "h");
+  static const char *const rounds[4][3] = {{"wrong", "passed", "passed"},
+                                           {"wrong", "wrong", "passed"},
+                                           {"passed", "wrong", "wrong"},
+                                           {"passed", "passed", NULL}};
+  for (int i = 0; i < 4; i++) {
+    put_sample(run, i, "0", NULL, rounds[i][0], "x");
+    put_sample(run, i, "0r1", "0", rounds[i][1], "x");
+    if (rounds[i][2]) put_sample(run, i, "0r2", "0r1", rounds[i][2], "x");
+  }
+  nst_report *report = new_report();
+  add(report, "m.db", run);
+  json_t *data = data_of(report);
+  assert_true(figure(data, "models/0/pass_at_1/mean") == 0.5); /* of first answers alone */
+  assert_true(figure(data, "models/0/rounds/0/samples") == 4 && figure(data, "models/0/rounds/0/fixed") == 1);
+  assert_true(figure(data, "models/0/rounds/0/parents_failed") == 2 && figure(data, "models/0/rounds/0/broken") == 1);
+  assert_true(figure(data, "models/0/rounds/1/samples") == 3 && figure(data, "models/0/rounds/1/fixed") == 1);
+  assert_true(figure(data, "models/0/rounds/1/broken") == 0);
+  json_decref(data);
+  nst_report_free(report);
+}
+
+static void texts_of_models_are_harmless_and_hidden_tasks_stay_hidden(void **state) {
+  (void)state;
+  nst_runfile *run = begin("<b>\\u0007", NULL, "1");
+  assert_true(nst_runfile_put(run, "model", "<script>x\x1b[31m\xE2\x80\xAE", error));
+  put_task(run, 0, "gen.mapping", 1, "dev", "h");
+  put_task(run, 1, "gen.hardware", 1, "hidden", "h");
+  put_sample(run, 0, "0", NULL, "wrong", "</pre><script>alert(1)</script>\\u001b[2J\\u202e&amp;");
+  put_sample(run, 1, "0", NULL, "wrong", "SECRET");
+  nst_report *report = new_report();
+  add(report, "m.db", run);
+  form *const forms[] = {nst_report_text, nst_report_html};
+  for (int i = 0; i < 2; i++) {
+    nestor_buffer *out = write(report, forms[i]), *again = write(report, forms[i]);
+    assert_string_equal(nestor_buffer_data(out), nestor_buffer_data(again));
+    assert_false(has(out, "\x1b"));
+    assert_false(has(out, "\xE2\x80\xAE"));
+    assert_false(has(out, "SECRET"));
+    expect(out, "4711");
+    expect(out, "815");
+    expect(out, "tm = 8");
+    if (i) {
+      assert_false(has(out, "<script"));
+      expect(out, "&lt;/pre&gt;&lt;script&gt;alert(1)");
+      expect(out, "&lt;U+001B&gt;[2J&lt;U+202E&gt;&amp;amp;");
+    }
+    nestor_buffer_free(out);
+    nestor_buffer_free(again);
+  }
+  nst_report_free(report);
+}
+
+static void what_cannot_be_reported_is_refused(void **state) {
+  (void)state;
+  nst_report *report = new_report();
+  nst_runfile *run = begin("m", NULL, "1");
+  put_task(run, 0, "qa.compare", 1, "dev", "h");
+  assert_false(nst_report_add(report, "m.db", run, error));
+  assert_string_equal(error, "m.db holds no samples: there is nothing to report");
+  nst_runfile_free(run);
+  nst_report_free(report);
+
+  report = new_report();
+  run = begin("m", NULL, "1");
+  put_sample(run, 7, "0", NULL, "passed", "x");
+  assert_false(nst_report_add(report, "m.db", run, error));
+  assert_non_null(strstr(error, "has samples of task t7 but not the task itself"));
+  nst_runfile_free(run);
+  nst_report_free(report);
+
+  report = new_report();
+  for (int file = 0; file < 2; file++) {
+    run = begin("m", NULL, "1");
+    put_task(run, 0, "qa.compare", 1, "dev", file ? "other" : "h");
+    put_sample(run, 0, "0", NULL, "passed", "x");
+    assert_int_equal(nst_report_add(report, "m.db", run, error), !file);
+    nst_runfile_free(run);
+  }
+  assert_non_null(strstr(error, "is not the task of that name"));
+  nst_report_free(report);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(errors_stay_in_the_denominator),
+                                     cmocka_unit_test(what_is_missing_or_not_graded_is_outstanding),
+                                     cmocka_unit_test(k_needs_samples),
+                                     cmocka_unit_test(files_of_one_model_are_its_runs),
+                                     cmocka_unit_test(revisions_are_rounds),
+                                     cmocka_unit_test(texts_of_models_are_harmless_and_hidden_tasks_stay_hidden),
+                                     cmocka_unit_test(what_cannot_be_reported_is_refused)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
