@@ -254,7 +254,7 @@ static void describe_vector(nst_buffer *b, const nst_vector_code *c) {
   nst_buffer_add(b, (const char *)words, sizeof words);
   for (int i = 0; i < c->nforms; i++) {
     const nst_vform *f = &c->forms[i];
-    const int64_t form[] = {f->first, f->n, f->least, f->base, f->divisor, f->constant, f->positive};
+    const int64_t form[] = {f->first, f->n, f->least, f->base, f->like, f->divisor, f->constant, f->positive};
     nst_buffer_add(b, (const char *)form, sizeof form);
   }
   for (int i = 0; i < c->nops; i++) {

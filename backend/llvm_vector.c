@@ -20,7 +20,8 @@ typedef struct {
   LLVMValueRef function, i, iota;   /* index of the vector's first tuple; 0 … lanes-1 */
   LLVMValueRef row;                 /* where the places of the row start */
   LLVMValueRef columns[256];        /* of the slots, loaded once, before the loop */
-  LLVMValueRef used[256], form[256]; /* how many slots of a form are used; its value, once known */
+  LLVMValueRef used[256], sum[256], form[256]; /* how many slots of a form are used; their sum and its value, once known */
+  bool needed[256];                 /* forms */
   LLVMValueRef coefficients, limits;
   bool avx512, permutes;            /* the machine permutes 16 doubles by a vector of indices */
   LLVMValueRef octaves[2];          /* limits by octave, where it does */
@@ -74,41 +75,66 @@ static LLVMValueRef coefficient(emitter *e, int slot) {
   return splat(e, e->lanes, LLVMBuildLoad2(e->b, e->number, place, ""));
 }
 
-static LLVMValueRef add_slot(emitter *e, int slot, LLVMValueRef sum) {
-  return multiply_add(e, coefficient(e, slot), load_lanes(e, e->columns[slot], e->i), sum);
+/* Forms whose sums are made side by side, since they load the same columns. */
+typedef struct { const nst_vform *forms[2]; LLVMValueRef sums[2]; int n; } side_by_side;
+
+static void add_slots(emitter *e, side_by_side *s, int k) {
+  const int ahead = s->forms[0]->constant;
+  LLVMValueRef column = load_lanes(e, e->columns[s->forms[0]->first + ahead + k], e->i);
+  for (int m = 0; m < s->n; m++)
+    s->sums[m] = multiply_add(e, coefficient(e, s->forms[m]->first + s->forms[m]->constant + k), column, s->sums[m]);
 }
 
 /* Slots that a call may not use are behind branches, which go the same way all through it. */
-static LLVMValueRef sum_of_slots(emitter *e, const nst_vform *f, LLVMValueRef used) {
-  LLVMValueRef sum = f->constant ? coefficient(e, f->first) : LLVMConstNull(e->lanes), sums[256];
+static void sum_slots(emitter *e, side_by_side *s, LLVMValueRef used) {
+  const nst_vform *f = s->forms[0];
+  const int n = f->n - f->constant, least = f->least - f->constant;
+  LLVMValueRef sums[2][256];
   LLVMBasicBlockRef from[256];
-  int k = f->constant;
-  for (; k < f->least; k++) sum = add_slot(e, f->first + k, sum);
-  if (k == f->n) return sum;
+  for (int m = 0; m < s->n; m++) s->sums[m] = s->forms[m]->constant ? coefficient(e, s->forms[m]->first) : LLVMConstNull(e->lanes);
+  int k = 0;
+  for (; k < least; k++) add_slots(e, s, k);
+  if (k == n) return;
   LLVMBasicBlockRef summed = LLVMAppendBasicBlockInContext(e->context, e->function, "summed");
   unsigned ways = 0;
-  for (; k < f->n; k++) {
-    LLVMBasicBlockRef more = LLVMAppendBasicBlockInContext(e->context, e->function, "slot");
-    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntUGT, used, i64_of(e, (uint64_t)k), ""), more, summed);
-    sums[ways] = sum;
-    from[ways++] = LLVMGetInsertBlock(e->b);
+  for (;; k++, ways++) {
+    LLVMBasicBlockRef more = k < n ? LLVMAppendBasicBlockInContext(e->context, e->function, "slot") : NULL;
+    for (int m = 0; m < s->n; m++) sums[m][ways] = s->sums[m];
+    from[ways] = LLVMGetInsertBlock(e->b);
+    if (!more) break;
+    LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntUGT, used, i64_of(e, (uint64_t)(f->constant + k)), ""), more, summed);
     LLVMPositionBuilderAtEnd(e->b, more);
-    sum = add_slot(e, f->first + k, sum);
+    add_slots(e, s, k);
   }
-  sums[ways] = sum;
-  from[ways++] = LLVMGetInsertBlock(e->b);
   LLVMBuildBr(e->b, summed);
-  LLVMMoveBasicBlockAfter(summed, from[ways - 1]);
+  LLVMMoveBasicBlockAfter(summed, from[ways]);
   LLVMPositionBuilderAtEnd(e->b, summed);
-  LLVMValueRef phi = LLVMBuildPhi(e->b, e->lanes, "");
-  LLVMAddIncoming(phi, sums, from, ways);
-  return phi;
+  for (int m = 0; m < s->n; m++) {
+    s->sums[m] = LLVMBuildPhi(e->b, e->lanes, "");
+    LLVMAddIncoming(s->sums[m], sums[m], from, ways + 1);
+  }
 }
 
-static LLVMValueRef emit_form(emitter *e, int64_t number) {
+/* The sum of a form's slots; where registers are many, that of a form with the same columns is made with it. */
+static LLVMValueRef sum_of_slots(emitter *e, int number) {
+  const nst_vector_code *c = e->code;
+  side_by_side s = {.forms = {&c->forms[number]}, .n = 1};
+  int other = c->forms[number].like;
+  for (int f = number + 1; f < c->nforms && other < 0; f++)
+    if (c->forms[f].like == number) other = f;
+  if (!e->sum[number]) {
+    if (other >= 0 && e->avx512 && e->needed[other]) s.forms[s.n++] = &c->forms[other];
+    sum_slots(e, &s, e->used[number]);
+    e->sum[number] = s.sums[0];
+    if (s.n == 2) e->sum[other] = s.sums[1];
+  }
+  return e->sum[number];
+}
+
+static LLVMValueRef emit_form(emitter *e, int number) {
   if (e->form[number]) return e->form[number];
   const nst_vform *f = &e->code->forms[number];
-  LLVMValueRef base = f->base >= 0 ? emit_form(e, f->base) : NULL, sum = sum_of_slots(e, f, e->used[number]);
+  LLVMValueRef base = f->base >= 0 ? emit_form(e, f->base) : NULL, sum = sum_of_slots(e, number);
   if (f->divisor != 1 && !e->code->floating) sum = LLVMBuildSDiv(e->b, sum, splat_const(number_of(e, f->divisor)), "");
   if (f->divisor != 1 && e->code->floating) { /* Whole and below 2^52, so the nearest whole number to an approximation is it. */
     LLVMValueRef near = LLVMBuildFMul(e->b, sum, splat_const(LLVMConstReal(e->f64, 1.0 / (double)f->divisor)), "");
@@ -183,7 +209,7 @@ static LLVMValueRef emit_op(emitter *e, const nst_vop *o, LLVMValueRef *v) {
   LLVMValueRef a = o->a >= 0 ? v[o->a] : NULL, b = o->b >= 0 ? v[o->b] : NULL;
   bool f = e->code->floating;
   switch (o->kind) {
-  case NST_VOP_FORM: return emit_form(e, o->imm);
+  case NST_VOP_FORM: return emit_form(e, (int)o->imm);
   case NST_VOP_CONST: return splat_const(number_of(e, o->imm));
   case NST_VOP_ADD: return emit_add(e, o->a, o->b, v);
   case NST_VOP_SUB: return f ? LLVMBuildFSub(e->b, a, b, "") : LLVMBuildSub(e->b, a, b, "");
@@ -373,13 +399,17 @@ static void emit_filter(emitter *e, LLVMValueRef *next) {
   const nst_vector_code *c = e->code;
   LLVMValueRef v[256] = {NULL};
   bool live[256] = {false};
-  memset(e->form, 0, sizeof e->form);
   mark(c->ops, c->valid, live);
   mark(c->ops, c->best, live);
   mark(c->ops, c->possible, live);
   mark(c->ops, c->wrong, live);
   for (int k = 0; k < 2 && c->nfront <= 2; k++) mark(c->ops, k < c->nfront ? c->front[k] : -1, live);
   for (int k = 0; k < c->nmetrics && c->checksum; k++) mark(c->ops, c->metrics[k], live);
+  memset(e->sum, 0, sizeof e->sum);
+  memset(e->form, 0, sizeof e->form);
+  memset(e->needed, 0, sizeof e->needed);
+  for (int k = 0; k < c->nops; k++)
+    for (int f = live[k] && c->ops[k].kind == NST_VOP_FORM ? (int)c->ops[k].imm : -1; f >= 0; f = c->forms[f].base) e->needed[f] = true;
   for (int k = 0; k < c->nops; k++)
     if (live[k]) v[k] = emit_op(e, &c->ops[k], v);
   LLVMValueRef index = LLVMBuildAdd(e->b, splat(e, e->lanes_i64, e->i), e->iota, "");

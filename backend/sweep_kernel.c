@@ -134,8 +134,8 @@ static bool compile(nst_kernel_engine *k, nst_buffer *error) {
   nst_vform forms[NST_KERNEL_PROGRAM];
   int metrics[NST_SWEEP_MAX_METRICS];
   for (int f = 0; f < l->nforms; f++)
-    forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f], l->least[f], l->base[f], k->divisors[f],
-                           l->constant[f], nst_kernel_is_positive(&k->program.forms[f])};
+    forms[f] = (nst_vform){l->first_slot[f], l->first_slot[f + 1] - l->first_slot[f], l->least[f], l->base[f], l->like[f],
+                           k->divisors[f], l->constant[f], nst_kernel_is_positive(&k->program.forms[f])};
   for (int i = 0; i < k->program.nmetrics; i++) metrics[i] = k->program.metrics[i].over < 0 ? k->program.metrics[i].op : k->program.metrics[i].over;
   nst_vector_code codes[2] = {
     {.name = "accumulate", .floating = l->floating},
@@ -210,7 +210,7 @@ static const char *prepare(nst_kernel_engine *k, nst_diags *diags) {
     for (int i = 0; i < k->sweep->npareto && i < 2; i++) k->all = k->all || k->program.metrics[k->sweep->nobjectives + i].order < 0;
     if (k->sweep->nobjectives) k->all = k->all || k->program.metrics[0].order < 0;
   }
-  nst_sweep_layout_init(&k->layout, k->arena, &k->tables, k->polys.items, k->polys.len, k->base, k->program.nforms, floating);
+  nst_sweep_layout_init(&k->layout, k->arena, &k->tables, k->polys.items, k->polys.len, k->base, k->like, k->program.nforms, floating);
   return k->layout.nslots > NST_KERNEL_PROGRAM ? "too many different columns" : NULL;
 }
 

@@ -33,7 +33,7 @@ typedef struct {
   nst_kernel_variant *variants;
   nst_sweep_layout layout;
   int64_t *divisors;           /* of the forms */
-  int *base;                   /* of the forms: sweep_layout.h */
+  int *base, *like;            /* of the forms: sweep_layout.h */
   bool all;                    /* every valid point is a candidate */
   int octave;                  /* of the largest value of the first pareto metric */
   bool small_sum;              /* of all metrics of a point: below 2^52 */

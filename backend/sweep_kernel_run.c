@@ -15,6 +15,7 @@ typedef struct {
   void *table; uint64_t room;     /* NULL: they are made one tuple at a time */
   const void **columns, **rows;   /* of the terms that make it, row by row; its rows that have terms */
   uint64_t *first, *which, nrows; /* term of each row, and one more; of each term: where its coefficient is */
+  uint64_t *terms, *next;         /* of all rows, while it is laid out: how many terms; where the next goes */
   uint64_t terms_room, rows_room;
 } level_table;
 
@@ -107,7 +108,7 @@ void nst_kernel_worker_free(nst_sweep_worker *w) {
   for (int d = 0; d < w->k->layout.ndims; d++) free(w->coefficients[d]);
   for (int d = 0; d < w->k->layout.ndims; d++) {
     level_table *t = &w->tables[d];
-    void *parts[] = {t->table, t->columns, t->rows, t->first, t->which};
+    void *parts[] = {t->table, t->columns, t->rows, t->first, t->which, t->terms, t->next};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) free(parts[i]);
   }
   void *all[] = {w->forms, w->coefficients, w->room, w->points, w->tuple, w->tables, w->slots, w->limits, w->batch, w->candidates, w->values, w->ops, w->worst, w->looks, w->form_ranges, w->op_ranges, w->point.params, w->point.places, w->point.metrics};
@@ -138,10 +139,12 @@ static void make_room(level_table *t, uint64_t nrows, uint64_t nterms, uint64_t 
     t->room = nrows * padded;
   }
   if (nrows + 1 > t->rows_room) {
-    free(t->rows);
-    free(t->first);
+    void *old[] = {t->rows, t->first, t->terms, t->next};
+    for (int i = 0; i < 4; i++) free(old[i]);
     t->rows = zeros(nrows, sizeof *t->rows);
     t->first = zeros(nrows, sizeof *t->first);
+    t->terms = zeros(nrows, sizeof *t->terms);
+    t->next = zeros(nrows, sizeof *t->next);
     t->rows_room = nrows + 1;
   }
   if (nterms + 1 > t->terms_room) {
@@ -153,7 +156,8 @@ static void make_room(level_table *t, uint64_t nrows, uint64_t nterms, uint64_t 
   }
 }
 
-/* The terms of a level's table, row by row; rows without any are 0 once and for all. */
+/* The terms of a level's table, row by row; rows without any are 0 once and for all. Short rows come first, so that the
+ * loop over a row's terms mostly ends where it did before. */
 static void load_table(nst_sweep_worker *w, int d) {
   const nst_sweep_level *level = &w->nest.levels[d];
   const nst_sweep_dimension *dim = &w->k->layout.dims[d];
@@ -161,23 +165,24 @@ static void load_table(nst_sweep_worker *w, int d) {
   level_table *t = &w->tables[d];
   make_room(t, nrows, (uint64_t)level->n, dim->padded);
   memset(t->table, 0, nrows * dim->padded * 8);
-  /* first[r]: how many terms come before row r, then while they are put down where its next goes */
-  memset(t->first, 0, (nrows + 1) * sizeof *t->first);
-  for (int i = 0; i < level->n; i++) t->first[level->entries[i].to + 1]++;
-  for (uint64_t r = 0; r < nrows; r++) t->first[r + 1] += t->first[r];
+  uint64_t most = 0, n = 0;
+  memset(t->terms, 0, nrows * sizeof *t->terms);
+  for (int i = 0; i < level->n; i++)
+    if (++t->terms[level->entries[i].to] > most) most = t->terms[level->entries[i].to];
+  t->nrows = 0;
+  for (uint64_t terms = 1; terms <= most; terms++)
+    for (uint64_t r = 0; r < nrows; r++) {
+      if (t->terms[r] != terms) continue;
+      t->rows[t->nrows] = (char *)t->table + 8 * r * dim->padded;
+      t->first[t->nrows++] = t->next[r] = n;
+      n += terms;
+    }
+  t->first[t->nrows] = n;
   for (int i = 0; i < level->n; i++) {
-    const uint64_t at = t->first[level->entries[i].to]++;
+    const uint64_t at = t->next[level->entries[i].to]++;
     t->columns[at] = dim->columns[level->entries[i].column];
     t->which[at] = (uint64_t)i * stride;
   }
-  t->nrows = 0;
-  for (uint64_t r = 0, from = 0, to; r < nrows; r++, from = to) { /* now first[r] is where the row ends */
-    to = t->first[r];
-    if (to == from) continue;
-    t->rows[t->nrows] = (char *)t->table + 8 * r * dim->padded;
-    t->first[t->nrows++] = from;
-  }
-  t->first[t->nrows] = (uint64_t)level->n;
 }
 
 /* Lays out a variant and points the slots to its columns. */

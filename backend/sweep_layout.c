@@ -63,8 +63,8 @@ static int last_columns(const nst_sweep_layout *l, const nst_sweep_poly *p, bool
 }
 
 void nst_sweep_layout_init(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t, const nst_sweep_known_poly *polys,
-                           size_t npolys, const int *base, int nforms, bool floating) {
-  *l = (nst_sweep_layout){.tables = t, .floating = floating, .nforms = nforms, .base = base};
+                           size_t npolys, const int *base, const int *like, int nforms, bool floating) {
+  *l = (nst_sweep_layout){.tables = t, .floating = floating, .nforms = nforms, .base = base, .like = like};
   order_axes(l, arena);
   for (int d = 0; d < l->ndims; d++) pad_columns(l, arena, &l->dims[d]);
   l->first_slot = NST_NEW_ARRAY(arena, nforms + 1, int);
@@ -145,11 +145,20 @@ static int slot_of(nst_sweep_nest *n, const nst_sweep_layout *l, int form, int c
   return s;
 }
 
+/* In the same order as the other form. */
+static void take_columns(nst_sweep_nest *n, const nst_sweep_layout *l, int form, int like) {
+  const int from = l->first_slot[like] + l->constant[like], to = l->first_slot[form] + l->constant[form];
+  const int count = (int)n->used[like] - l->constant[like];
+  for (int k = 0; k < count; k++) n->slot_column[to + k] = n->slot_column[from + k];
+  n->used[form] += (uint64_t)count;
+}
+
 void nst_sweep_nest_load(nst_sweep_nest *n, const nst_sweep_layout *l, const nst_sweep_known_poly *const *forms, void *coefficients) {
   memset(n->slot_column, 0, ((size_t)l->nslots + 1) * sizeof(int));
   for (int d = 0; d < l->ndims; d++) n->levels[d].n = 0;
   for (int f = 0; f < l->nforms; f++) {
     n->used[f] = l->constant[f];
+    if (l->like[f] >= 0) take_columns(n, l, f, l->like[f]);
     for (int i = 0; i < forms[f]->poly.nterms; i++) {
       const nst_sweep_term *term = &forms[f]->poly.terms[i];
       int at = slot_of(n, l, f, column_at(l, l->ndims - 1, term));

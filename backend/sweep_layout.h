@@ -29,6 +29,7 @@ typedef struct {
   int *first_slot; int nslots;          /* [nforms + 1] */
   bool *constant;                       /* [nforms]: the form's first slot is for column 0, all ones */
   int *least;                           /* [nforms]: every variant uses so many of the form's slots */
+  const int *like;                      /* [nforms]: an earlier form with the same columns, column 0 aside, in every variant; or -1 */
   const int *base;                      /* [nforms]: the form is this one plus its polynomial; -1: its polynomial */
 } nst_sweep_layout;
 
@@ -36,7 +37,7 @@ typedef struct {
 typedef struct { int form; nst_sweep_poly poly; uint64_t hash; } nst_sweep_known_poly;
 
 void nst_sweep_layout_init(nst_sweep_layout *l, nst_arena *arena, const nst_sweep_tables *t, const nst_sweep_known_poly *polys,
-                           size_t npolys, const int *base, int nforms, bool floating);
+                           size_t npolys, const int *base, const int *like, int nforms, bool floating);
 
 /* One variant's levels. */
 typedef struct { int form, column, to; double lo, hi; /* of the product of this and all further columns, about */ } nst_sweep_entry;

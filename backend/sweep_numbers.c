@@ -5,6 +5,7 @@
  * than their rounding, so a number proven small is small. */
 #include "backend/sweep_kernel.h"
 #include "backend/sweep_rank.h"
+#include "backend/sweep_share.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,19 +82,23 @@ bool nst_kernel_is_positive(const nst_sweep_form *f) {
   return true;
 }
 
-/* No number on the way to a form is larger. */
-static double largest_partial(const nst_kernel_engine *k) {
-  double most = 0, partial;
-  for (size_t i = 0; i < k->polys.len; i++) {
-    range_of_poly(k, &k->polys.items[i].poly, &partial);
-    most = fmax(most, partial);
+/* No number on the way to a form is larger; base: of the forms, NULL: they stand on their own. */
+static double largest_partial(const nst_kernel_engine *k, const nst_sweep_known_poly *polys, size_t npolys, const int *base) {
+  double most = 0, partial, of[NST_KERNEL_PROGRAM + 1] = {0};
+  for (size_t i = 0; i < npolys; i++) {
+    range_of_poly(k, &polys[i].poly, &partial);
+    of[polys[i].form] = fmax(of[polys[i].form], partial);
+  }
+  for (int f = 0; f < k->program.nforms; f++) {
+    if (base && base[f] >= 0) of[f] += of[base[f]];
+    most = fmax(most, of[f]);
   }
   return most;
 }
 
 /* The ranges of all ops and forms; the largest number on the way to any. */
 static double ranges(const nst_kernel_engine *k, range *ops, range *forms) {
-  double most = largest_partial(k), partial;
+  double most = largest_partial(k, k->polys.items, k->polys.len, NULL), partial;
   for (int f = 0; f < k->program.nforms; f++) forms[f] = (range){INFINITY, -INFINITY};
   for (size_t i = 0; i < k->polys.len; i++) {
     const range r = range_of_poly(k, &k->polys.items[i].poly, &partial);
@@ -130,6 +135,38 @@ static int longest_axis(const nst_kernel_engine *k) {
   return longest;
 }
 
+/* The polynomials of each variant; to be freed. */
+static int **list_numbers(const nst_kernel_engine *k) {
+  int **numbers = malloc((k->axes.variants.count + 1) * sizeof *numbers);
+  if (!numbers) nst_out_of_memory();
+  for (uint64_t v = 0; v < k->axes.variants.count; v++) numbers[v] = k->variants[v].polys;
+  return numbers;
+}
+
+/* Forms as others and a rest, where that leaves less to add. */
+static void share(nst_kernel_engine *k, int axis) {
+  const uint64_t nvariants = k->axes.variants.count;
+  int **numbers = list_numbers(k);
+  nst_sweep_shared s;
+  if (nst_sweep_share(&s, k->arena, &k->tables, axis, k->polys.items, k->polys.len, numbers, nvariants, k->program.nforms) &&
+      largest_partial(k, s.polys, s.npolys, s.base) < 0x1p52) {
+    k->base = s.base;
+    k->polys.items = s.polys;
+    k->polys.len = k->polys.cap = s.npolys;
+    for (uint64_t v = 0; v < nvariants; v++) k->variants[v].polys = s.numbers[v];
+  }
+  free(numbers);
+}
+
+/* Fewer columns of an axis. */
+static void reduce(nst_kernel_engine *k, int axis) {
+  nst_sweep_known_poly *plain = NST_NEW_ARRAY(k->arena, k->polys.len, nst_sweep_known_poly);
+  memcpy(plain, k->polys.items, k->polys.len * sizeof *plain);
+  if (!nst_sweep_rank_reduce(k->arena, &k->tables, axis, k->polys.items, k->polys.len, k->program.nforms)) return;
+  if (largest_partial(k, k->polys.items, k->polys.len, k->base) < 0x1p52) return;
+  memcpy(k->polys.items, plain, k->polys.len * sizeof *plain); /* too large on the way */
+}
+
 const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating) {
   range ops[NST_KERNEL_PROGRAM + 1];
   k->forms = NST_NEW_ARRAY(k->arena, k->program.nforms, nst_range);
@@ -143,7 +180,8 @@ const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating) {
   *floating = most < 0x1p52;
   k->divisors = NST_NEW_ARRAY(k->arena, k->program.nforms + 1, int64_t);
   k->base = NST_NEW_ARRAY(k->arena, k->program.nforms + 1, int);
-  for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1, k->base[f] = -1;
+  k->like = NST_NEW_ARRAY(k->arena, k->program.nforms + 1, int);
+  for (int f = 0; f < k->program.nforms; f++) k->divisors[f] = 1, k->base[f] = k->like[f] = -1;
   if (k->sweep->npareto && k->program.metrics[k->sweep->nobjectives].order >= 0) {
     int exponent = 1;
     (void)frexp(fmax(1, ops[k->program.metrics[k->sweep->nobjectives].order].hi), &exponent);
@@ -153,10 +191,12 @@ const char *nst_kernel_choose_numbers(nst_kernel_engine *k, bool *floating) {
   if (!*floating) return most < 0x1p62 ? NULL : "numbers past 62 bits";
   const int longest = longest_axis(k);
   if (longest < 0 || !k->polys.len) return NULL;
-  nst_sweep_known_poly *plain = NST_NEW_ARRAY(k->arena, k->polys.len, nst_sweep_known_poly);
-  memcpy(plain, k->polys.items, k->polys.len * sizeof *plain);
-  if (!nst_sweep_rank_reduce(k->arena, &k->tables, longest, k->polys.items, k->polys.len, k->program.nforms)) return NULL;
-  if (largest_partial(k) < 0x1p52) return NULL;
-  memcpy(k->polys.items, plain, k->polys.len * sizeof *plain); /* too large on the way */
+  share(k, longest);
+  reduce(k, longest);
+  for (int a = 0; a < k->tables.naxes; a++) /* fewer terms further out, and with terms that cancel fewer columns again */
+    if (a != longest) reduce(k, a);
+  int **numbers = list_numbers(k);
+  nst_sweep_find_like(k->like, &k->tables, longest, k->polys.items, k->polys.len, numbers, k->axes.variants.count, k->program.nforms);
+  free(numbers);
   return NULL;
 }

@@ -28,8 +28,9 @@ typedef enum {
 typedef struct { nst_vop_kind kind; int a, b; int64_t imm; } nst_vop;
 
 /* The sum of its slots over the divisor is whole; to it the value of the form `base` is added, an earlier one or -1. A call uses
- * the first slots, `least` or more of them. constant: the first slot's column is all ones. positive: the form is never negative. */
-typedef struct { int first, n, least, base; int64_t divisor; bool constant, positive; } nst_vform;
+ * the first slots, `least` or more of them. constant: the first slot's column is all ones. like: an earlier form whose slots, after a constant one, have the same columns in the same order, all or
+ * none of them used; or -1. positive: the form is never negative. */
+typedef struct { int first, n, least, base, like; int64_t divisor; bool constant, positive; } nst_vform;
 
 enum {
   NST_VECTOR_LANES = 32,

@@ -33,13 +33,13 @@ static void descend(const by_hand_tables *t, int d, uint64_t tuple) {
   for (int k = 0; k < level->n; k++) next[level->entries[k].to] += here[k] * columns[level->entries[k].column][tuple];
 }
 
-/* Calls POINTS(t, tuple of the last level but one, out) everywhere. */
+/* Calls POINTS(t, rows of the table, out) for every table. */
 #define BY_HAND_LOOPS(NAME, POINTS)                                                          \
   static void NAME(const by_hand_tables *t, int d, by_hand_answer *out) {                    \
     const nst_sweep_layout *l = t->layout;                                                   \
     if (d == l->ndims - 2) {                                                                 \
       fill_table(t, t->coefficients[d]);                                                     \
-      for (uint64_t i = 0; i < l->dims[d].ntuples; i++) POINTS(t, i, out);                   \
+      POINTS(t, l->dims[d].ntuples, out);                                                    \
       return;                                                                                \
     }                                                                                        \
     for (uint64_t i = 0; i < l->dims[d].ntuples; i++) {                                      \

@@ -8,51 +8,58 @@
 #include <immintrin.h>
 
 #ifndef CONV_SLOTS
-#define CONV_SLOTS 3, 3, 5, 12, 9, 1
+#define CONV_SLOTS 3, 3, 4, 7, 7, 1
 #endif
 const int by_hand_conv_slots[6] = {CONV_SLOTS};
-enum { TUPLES = 30, VECTORS = 4 };
+enum { TUPLES = 30, VECTORS = 4, STRIDE = 32 };
+typedef struct { lanes v[VECTORS]; } row;
 
-/* Slots FIRST .. FIRST + n - 1 of a form, the first of which is constant; their numbers are constants once inlined. */
-static inline __attribute__((always_inline)) lanes form(const by_hand_tables *t, const double *c, uint64_t stride, int first, int n,
-                                                        int v) {
-  lanes sum = c[(uint64_t)first * stride] + (lanes){0};
-  for (int k = first + 1; k < first + n; k++) sum += c[(uint64_t)k * stride] * ((const lanes *)t->columns[k])[v];
+#define INLINE static inline __attribute__((always_inline))
+#define EACH_VECTOR _Pragma("clang loop unroll(full)") for (int v = 0; v < VECTORS; v++)
+
+INLINE lanes all(double x) { return (lanes)_mm512_set1_pd(x); }
+INLINE lanes larger(lanes a, lanes b) { return (lanes)_mm512_max_pd((__m512d)a, (__m512d)b); }
+
+/* All rows of the table. What is added up stays in registers until the end. */
+/* A form of n slots from `first` on, the first of which is constant; its columns are those from `column` on. Numbers of slots
+ * are constants once inlined. Each coefficient is loaded once for the row. */
+INLINE row form(const by_hand_tables *t, const double *c, int first, int column, int n) {
+  row sum;
+  EACH_VECTOR sum.v[v] = all(c[first * STRIDE]);
+#pragma clang loop unroll(full)
+  for (int k = 1; k < n; k++) {
+    const lanes by = all(c[(first + k) * STRIDE]), *x = (const lanes *)t->columns[column + k];
+    EACH_VECTOR sum.v[v] += by * x[v];
+  }
   return sum;
 }
 
-static inline lanes larger(lanes a, lanes b) { return (lanes)_mm512_max_pd((__m512d)a, (__m512d)b); }
-
-static inline __attribute__((always_inline)) void points(const by_hand_tables *t, uint64_t outer, by_hand_answer *out) {
-  enum { STRIDE = 32 };
+INLINE void points(const by_hand_tables *t, uint64_t nrows, by_hand_answer *out) {
   static const int n[6] = {CONV_SLOTS};
-  const double *c = t->table + outer;
+  enum { F0 = 0, F1 = 3, F2 = 6, F3 = 10, F4 = 17, F5 = 24 };
   whole_lanes sum = {0};
-  lanes best = out->best - (lanes){0};
-  const lanes five = (lanes){0} + 5;
+  lanes best = all(out->best);
   uint64_t valid = 0;
-#pragma clang loop unroll(full)
-  for (int v = 0; v < VECTORS; v++) {
-    lanes value[6];
-    int first = 0;
-#pragma clang loop unroll(full)
-    for (int f = 0; f < 6; f++) {
-      value[f] = form(t, c, STRIDE, first, n[f], v);
-      first += n[f];
+  for (uint64_t i = 0; i < nrows; i++) {
+    const double *c = t->table + i;
+    const row glb = form(t, c, F0, F0, n[0]), rf = form(t, c, F1, F1, n[1]), offchip = form(t, c, F2, F2, n[2]);
+    row at_glb = form(t, c, F3, F3, n[3]), at_rf = form(t, c, F4, F3, n[4]); /* the same columns */
+    const lanes steps = all(64 * c[F5 * STRIDE]);
+    EACH_VECTOR {
+      at_glb.v[v] += offchip.v[v]; /* GLB takes what comes from DRAM */
+      const __mmask8 inside = v == VECTORS - 1 ? (1u << (TUPLES - 8 * (VECTORS - 1))) - 1 : 0xff;
+      const lanes energy = 500 * offchip.v[v] + 15 * at_glb.v[v] + at_rf.v[v];
+      lanes cycles = larger(steps, larger(4 * offchip.v[v], at_glb.v[v])) * (1.0 / 64);
+      cycles = (lanes)_mm512_roundscale_pd((__m512d)cycles, 10);
+      const lanes together = glb.v[v] + rf.v[v] + offchip.v[v] + cycles + energy; /* below 2^52 */
+      sum = (whole_lanes)_mm512_mask_add_epi64((__m512i)sum, inside, (__m512i)sum, _mm512_cvttpd_epi64((__m512d)together));
+      __mmask8 good = _mm512_mask_cmp_pd_mask(inside, (__m512d)glb.v[v], _mm512_set1_pd(131072), _CMP_LE_OQ);
+      good = _mm512_mask_cmp_pd_mask(good, (__m512d)rf.v[v], _mm512_set1_pd(512), _CMP_LE_OQ);
+      valid += (uint64_t)__builtin_popcount(good);
+      best = (lanes)_mm512_mask_min_pd((__m512d)best, good, (__m512d)best, (__m512d)energy);
     }
-    const __mmask8 inside = v == VECTORS - 1 ? (1u << (TUPLES - 8 * (VECTORS - 1))) - 1 : 0xff;
-    lanes energy = (100 * value[2] + 3 * value[3]) * five + value[4];
-    lanes cycles = larger(64 * value[5], larger(4 * value[2], value[3])) * (1.0 / 64);
-    cycles = (lanes)_mm512_roundscale_pd((__m512d)cycles, 10);
-    const lanes all = value[0] + value[1] + value[2] + cycles;
-    const __m512i whole = _mm512_add_epi64(_mm512_cvttpd_epi64((__m512d)energy), _mm512_cvttpd_epi64((__m512d)all));
-    sum = (whole_lanes)_mm512_mask_add_epi64((__m512i)sum, inside, (__m512i)sum, whole);
-    __mmask8 good = _mm512_mask_cmp_pd_mask(inside, (__m512d)value[0], _mm512_set1_pd(131072), _CMP_LE_OQ);
-    good = _mm512_mask_cmp_pd_mask(good, (__m512d)value[1], _mm512_set1_pd(512), _CMP_LE_OQ);
-    valid += (uint64_t)__builtin_popcount(good);
-    best = (lanes)_mm512_mask_min_pd((__m512d)best, good, (__m512d)best, (__m512d)energy);
   }
-  out->points += TUPLES;
+  out->points += TUPLES * nrows;
   out->valid += valid;
   out->checksum += (uint64_t)_mm512_reduce_add_epi64((__m512i)sum);
   out->best = _mm512_reduce_min_pd((__m512d)best);

@@ -6,7 +6,7 @@
 
 const int by_hand_gemm_slots[2] = {2, 2};
 
-static inline __attribute__((always_inline)) void points(const by_hand_tables *t, uint64_t outer, by_hand_answer *out) {
+static inline __attribute__((always_inline)) void one_row(const by_hand_tables *t, uint64_t outer, by_hand_answer *out) {
   const uint64_t stride = t->layout->dims[t->layout->ndims - 2].padded;
   const double *c = t->table + outer;
   const lanes *restrict column[4];
@@ -29,6 +29,10 @@ static inline __attribute__((always_inline)) void points(const by_hand_tables *t
   out->valid += valid;
   out->checksum += (uint64_t)_mm512_reduce_add_epi64((__m512i)sum);
   out->best = _mm512_reduce_min_pd((__m512d)best);
+}
+
+static inline void points(const by_hand_tables *t, uint64_t nrows, by_hand_answer *out) {
+  for (uint64_t i = 0; i < nrows; i++) one_row(t, i, out);
 }
 
 BY_HAND_LOOPS(run, points)

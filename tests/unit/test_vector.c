@@ -146,9 +146,15 @@ static int random_ops(nst_vop *ops, int *truths, int *ntruths) {
 static void random_forms(nst_vform *forms, uint64_t *used) {
   static const int first[] = {0, 2, 5}, n[] = {2, 3, 2};
   for (int f = 0; f < 3; f++) {
-    forms[f] = (nst_vform){.first = first[f], .n = n[f], .base = (int)draw(-1, f - 1), .divisor = f < 2 ? 1 : 3, .constant = draw(0, 1)};
+    forms[f] = (nst_vform){.first = first[f], .n = n[f], .base = (int)draw(-1, f - 1), .like = -1, .divisor = f < 2 ? 1 : 3, .constant = draw(0, 1)};
     forms[f].least = (int)draw(forms[f].constant, n[f]);
     used[f] = (uint64_t)draw(forms[f].least, n[f]);
+  }
+  if (draw(0, 1)) { /* the last has the same columns as the first */
+    forms[2].like = 0;
+    forms[2].constant = forms[0].constant;
+    forms[2].least = forms[0].least;
+    used[2] = used[0];
   }
 }
 
@@ -164,6 +170,7 @@ static void forms_at(const data *d, const nst_vform *forms, const uint64_t *used
 static void fit_to_forms(data *d, const nst_vform *forms) {
   for (int s = 5; s < 7; s++)
     for (int t = 0; t < TUPLES; t++) d->columns[s][t] = d->columns[s][t] / 3 * 3;
+  for (int s = 0; s < 2 && forms[2].like == 0; s++) memcpy(d->columns[s], d->columns[5 + s], sizeof d->columns[s]);
   for (int f = 0; f < 3; f++) {
     const int first = forms[f].first;
     for (int t = 0; t < TUPLES && forms[f].constant; t++) d->columns[first][t] = 1;
@@ -238,7 +245,7 @@ static void divisions_are_exact(void **state) {
       d.held[0].v[t] = of(d.floating, d.columns[0][t]);
     }
     d.coefficient[2] = of(d.floating, 1);
-    const nst_vform form = {.n = 1, .least = 1, .base = -1, .divisor = 1};
+    const nst_vform form = {.n = 1, .least = 1, .base = -1, .like = -1, .divisor = 1};
     const nst_vop ops[] = {{NST_VOP_FORM, -1, -1, 0}, {NST_VOP_CEILDIV, 0, -1, by}, {NST_VOP_FLOORDIV, 0, -1, by}, {NST_VOP_SCALE, 0, -1, -1},
                            {NST_VOP_FLOORDIV, 3, -1, by}, {NST_VOP_TRUE, -1, -1, 0}};
     for (int which = 0; which < 3; which++) {
@@ -270,7 +277,7 @@ static uint64_t bucket_of(double x) {
 static void limits_choose_candidates(void **state) {
   (void)state;
   static data d;
-  const nst_vform form[] = {{0, 1, 1, -1, 1, false, false}, {1, 1, 1, -1, 1, false, false}};
+  const nst_vform form[] = {{0, 1, 1, -1, -1, 1, false, false}, {1, 1, 1, -1, -1, 1, false, false}};
   const nst_vop ops[] = {{NST_VOP_FORM, -1, -1, 0}, {NST_VOP_FORM, -1, -1, 1}, {NST_VOP_TRUE, -1, -1, 0}};
   for (int way = 0; way < 16; way++) {
     const bool largest = way >> 1 & 1;
