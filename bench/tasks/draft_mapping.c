@@ -65,8 +65,8 @@ static int64_t draw_tile(maker *k, int64_t extent) {
   return divisor(extent, k->r);
 }
 
-/* for dim by a parameter called t<dim> (with `suffix`), or a number. */
-static void add_loop(maker *k, int dim, bool symbolic, const char *suffix) {
+/* for dim by a parameter called t<dim>, with `suffix`. */
+static void add_loop(maker *k, int dim, const char *suffix) {
   const int64_t extent = k->d->dims[dim].extent;
   const int64_t t = draw_tile(k, extent);
   nst_draft_node *node = add(k, NST_NODE_FOR);
@@ -75,8 +75,7 @@ static void add_loop(maker *k, int dim, bool symbolic, const char *suffix) {
   node->tile.value = node->into ? (extent + t - 1) / t : t;
   char name[NST_DRAFT_NAME];
   snprintf(name, sizeof name, "%s%.10s%.10s", node->into ? "n" : "t", k->d->dims[dim].name, suffix);
-  if (symbolic && k->m->nparams < NST_DRAFT_PARAMS)
-    node->tile.param = add_param(k, name, node->tile.value, node->into ? NST_ROLE_TILES : NST_ROLE_TILE, dim);
+  node->tile.param = add_param(k, name, node->tile.value, node->into ? NST_ROLE_TILES : NST_ROLE_TILE, dim);
 }
 
 /* Some of a set, in random order. */
@@ -158,7 +157,7 @@ static void make_plain(maker *k, int tiled) {
   const int split = n > 1 ? (int)nst_random_between(k->r, 1, n - 1) : 0; /* loops above the early keep */
   for (int i = 0; i < n; i++) {
     if (i == split && early && early != kept) add_keep(k, early, middle);
-    add_loop(k, order[i], true, "");
+    add_loop(k, order[i], "");
   }
   add_keep(k, early == kept ? kept : kept & ~early, middle);
   add_inside(k, s, all);
@@ -207,7 +206,7 @@ static void make_branch(maker *k, int s, unsigned above) {
   const int n = mine && nst_random_chance(k->r, 65) ? draw_dims(order, statement->dims & ~shared_dims(d) & ~filters(d), 1 + (int)nst_random_below(k->r, 2), k->r) : 0;
   char suffix[12];
   snprintf(suffix, sizeof suffix, "%d", s + 1);
-  for (int i = 0; i < n; i++) add_loop(k, order[i], k->m->nparams < NST_DRAFT_PARAMS - 2, suffix);
+  for (int i = 0; i < n; i++) add_loop(k, order[i], suffix);
   add_keep(k, mine, middle);
   if (d->kind != NST_KIND_GEN_OPTIMIZE || nst_random_chance(k->r, 50)) add_inside(k, statement, accessed(statement));
   add(k, NST_NODE_COMPUTE);
@@ -225,7 +224,7 @@ static void make_cascade(maker *k, int tiled) {
   }
   int order[NST_DRAFT_DIMS];
   const int n = draw_dims(order, shared_dims(d) & ~filters(d), tiled, k->r);
-  for (int i = 0; i < n; i++) add_loop(k, order[i], true, "");
+  for (int i = 0; i < n; i++) add_loop(k, order[i], "");
   add_keep(k, above, middle);
   add(k, NST_NODE_SEQ);
   for (int s = 0; s < d->nstatements; s++) make_branch(k, s, above);

@@ -1,0 +1,122 @@
+/* Compiling, evaluating and comparing reference programs. */
+#include "bench/tasks/solve.h"
+
+#include "bench/grade/figures.h"
+#include "bench/grade/values.h"
+#include "bench/record/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void say_first(nst_solver *s, const nestor_diagnostics *diagnostics, const char *otherwise) {
+  nestor_diagnostic first;
+  const bool found = nestor_diagnostics_get(diagnostics, 0, &first);
+  snprintf(s->why, sizeof s->why, "%s", found ? first.message : otherwise);
+}
+
+bool nst_solver_init(nst_solver *s, const char *text, size_t size, bool quick) {
+  *s = (nst_solver){.session = nestor_session_new(), .quick = quick};
+  nestor_session_set_stdlib(s->session, false);
+  s->program = nestor_program_new(s->session, "task", text, size, NESTOR_STAGE_CHECK);
+  if (nestor_program_status(s->program) == NESTOR_OK) return true;
+  say_first(s, nestor_program_diagnostics(s->program), "it does not compile");
+  return false;
+}
+
+void nst_solver_fini(nst_solver *s) {
+  nestor_program_free(s->program);
+  nestor_session_free(s->session);
+}
+
+nestor_eval *nst_solver_eval(nst_solver *s, const char *mapping) {
+  nestor_eval *eval = nestor_eval_new(s->program, nestor_program_find(s->program, mapping));
+  if (!eval) snprintf(s->why, sizeof s->why, "there is no mapping %.100s", mapping);
+  return eval;
+}
+
+bool nst_solver_run(nst_solver *s, nestor_eval *eval, const int64_t *params) {
+  const nestor_status status = nestor_eval_run(eval, s->quick ? NESTOR_ENGINE_ANALYSIS : NESTOR_ENGINE_ALL, params);
+  const nestor_diagnostics *diagnostics = nestor_eval_diagnostics(eval);
+  if (status != NESTOR_OK) {
+    say_first(s, diagnostics, status == NESTOR_UNAVAILABLE ? "the code generator is not installed" : "it cannot be evaluated");
+    return false;
+  }
+  nestor_diagnostic d;
+  for (size_t i = 0; nestor_diagnostics_get(diagnostics, i, &d); i++)
+    if (!strcmp(d.code, "W0920")) { /* the simulator was left out */
+      snprintf(s->why, sizeof s->why, "%s", d.message);
+      return false;
+    }
+  return true;
+}
+
+static json_t *names_of(const nestor_eval *eval) {
+  nestor_buffer *names = nestor_buffer_new();
+  nst_figures_names(names, eval);
+  json_t *list = json_array();
+  const char *at = nestor_buffer_data(names), *end = at + nestor_buffer_size(names);
+  for (; at < end; at += strlen(at) + 1) json_array_append_new(list, json_string(at));
+  nestor_buffer_free(names);
+  return list;
+}
+
+static json_t *values_of(const nestor_eval *eval) {
+  const size_t n = nst_figures_count(eval);
+  nst_figure *values = nst_memory_new(n, sizeof *values);
+  nst_figures_values(values, eval);
+  json_t *list = json_array();
+  for (size_t i = 0; i < n; i++) json_array_append_new(list, nst_figure_json(values[i]));
+  free(values);
+  return list;
+}
+
+bool nst_solver_points(nst_solver *s, json_t *points, json_t *figures, const char *name, const nst_draft_mapping *m, const nst_point *at, size_t n) {
+  nestor_eval *eval = nst_solver_eval(s, name);
+  if (!eval) return false;
+  bool good = true;
+  for (size_t i = 0; good && i < n; i++) {
+    good = nst_solver_run(s, eval, at[i].values);
+    if (!good) break;
+    json_t *params = json_object();
+    for (int p = 0; p < m->nparams && i; p++) /* the shown point is the defaults */
+      json_object_set_new(params, m->params[p].name, nst_record_from_int(at[i].values[p]));
+    json_array_append_new(points, json_pack("{s:s,s:o,s:b,s:o}", "mapping", name, "params", params, "shown", i == 0, "values", values_of(eval)));
+    if (!i) json_object_set_new(figures, name, names_of(eval));
+  }
+  nestor_eval_free(eval);
+  return good;
+}
+
+/* The figures of one point; NULL where there are none. */
+static json_t *figures_at(nst_solver *s, nestor_eval *eval, const json_t *params) {
+  nestor_eval_reset(eval);
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)params, name, value) {
+    char digits[24];
+    snprintf(digits, sizeof digits, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    if (nestor_eval_set(eval, name, digits) != NESTOR_OK) return NULL;
+  }
+  return nst_solver_run(s, eval, NULL) ? values_of(eval) : NULL;
+}
+
+bool nst_solver_differs(nst_solver *s, const json_t *points, const json_t *figures) {
+  const bool quick = s->quick;
+  s->quick = true; /* wrong answers are not the engines' to prove */
+  bool differs = false;
+  for (size_t i = 0; i < json_array_size(points) && !differs; i++) {
+    const json_t *point = json_array_get(points, i);
+    const char *name = json_string_value(json_object_get(point, "mapping"));
+    nestor_eval *eval = nst_solver_eval(s, name);
+    json_t *values = eval ? figures_at(s, eval, json_object_get(point, "params")) : NULL;
+    json_t *names = values ? names_of(eval) : NULL;
+    differs = !values || !json_equal(names, json_object_get(figures, name)) || !json_equal(values, json_object_get(point, "values"));
+    json_decref(values);
+    json_decref(names);
+    nestor_eval_free(eval);
+  }
+  s->quick = quick;
+  return differs;
+}
