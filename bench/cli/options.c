@@ -60,7 +60,8 @@ static bool set(const bench_option *option, const char *text) {
 }
 
 static int wrong(const char *command, const bench_usage *usage, char *const *argv, int option) {
-  const char *given = argv[optind - 1];
+  char given[64]; /* without its value, which may be a secret */
+  snprintf(given, sizeof given, "%.*s", (int)strcspn(argv[optind - 1], "="), argv[optind - 1]);
   if (option == ':') cli_say("%s wants a value", given);
   else if (optopt > 0 && optopt < 256) cli_say("there is no option -%c of `nestor bench %s`", optopt, command);
   else {
