@@ -23,6 +23,7 @@ struct nst_arena {
   block *blocks;
   char *cursor;
   size_t left;
+  size_t used;
   size_t next_size;
 };
 
@@ -55,12 +56,15 @@ static block *block_new(size_t size) {
   return b;
 }
 
+size_t nst_arena_used(const nst_arena *arena) { return arena->used; }
+
 #ifdef NST_ARENA_DEBUG
 /* One malloc per object, of exactly its size: a sanitizer sees the first byte past the end. */
 void *nst_arena_alloc(nst_arena *arena, size_t size) {
   block *b = block_new(size);
   b->next = arena->blocks;
   arena->blocks = b;
+  arena->used += size;
   return b->data;
 }
 #else
@@ -68,6 +72,7 @@ void *nst_arena_alloc(nst_arena *arena, size_t size) {
   enum { ALIGN = alignof(max_align_t) };
   if (size > SIZE_MAX - ALIGN) nst_out_of_memory();
   size_t rounded = size ? (size + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
+  arena->used += rounded;
   if (rounded <= arena->left) {
     void *p = arena->cursor;
     arena->cursor += rounded;

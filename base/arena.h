@@ -22,6 +22,8 @@ void *nst_arena_array(nst_arena *arena, size_t n, size_t size);
 char *nst_arena_strndup(nst_arena *arena, const char *text, size_t len);
 char *nst_arena_printf(nst_arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 char *nst_arena_vprintf(nst_arena *arena, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
+/* Bytes handed out so far: a measure of the work that made them, the same on every run. */
+size_t nst_arena_used(const nst_arena *arena);
 void nst_out_of_memory(void) __attribute__((noreturn));
 
 #define NST_NEW(arena, T) ((T *)nst_arena_alloc((arena), sizeof(T)))

@@ -5,23 +5,26 @@
 #include "base/diag.h"
 
 #include "base/diag_internal.h"
+#include "base/intern.h"
 #include "base/vec.h"
 
 #include <string.h>
 
 static const struct {
   const char *code, *title;
-  nst_severity severity;
+  enum { IS_ERROR, IS_WARNING, IS_LIMIT } kind;
 } catalogue[NST_DIAG_COUNT + 1] = {
-#define NST_DIAG(id, code, severity, title) {#code, title, NST_SEVERITY_##severity},
+#define NST_DIAG(id, code, severity, title) {#code, title, IS_##severity},
 #include "base/diag_catalogue.def"
 #undef NST_DIAG
-  {"", "", NST_SEVERITY_ERROR},
+  {"", "", IS_ERROR},
 };
 
 const char *nst_diag_code(nst_diag_id id) { return catalogue[id].code; }
 const char *nst_diag_title(nst_diag_id id) { return catalogue[id].title; }
-nst_severity nst_diag_severity(nst_diag_id id) { return catalogue[id].severity; }
+nst_severity nst_diag_severity(nst_diag_id id) {
+  return catalogue[id].kind == IS_WARNING ? NST_SEVERITY_WARNING : NST_SEVERITY_ERROR;
+}
 
 nst_diags *nst_diags_new(nst_arena *arena, const nst_sources *sources) {
   nst_diags *d = NST_NEW(arena, nst_diags);
@@ -61,6 +64,7 @@ static nst_diag *scratch(nst_diags *d, nst_diag_id id, nst_span span) {
 nst_diag *nst_diag_add(nst_diags *d, nst_diag_id id, nst_span span, const char *fmt, ...) {
   bool error = nst_diag_severity(id) == NST_SEVERITY_ERROR;
   size_t *total = error ? &d->errors : &d->warnings;
+  d->limit = d->limit || catalogue[id].kind == IS_LIMIT;
   const char *message = NULL;
   if (!span.source) { /* told apart by their text: always formatted */
     va_list args;
@@ -121,8 +125,20 @@ void nst_diag_fix(nst_diags *d, nst_diag *m, nst_span span, const char *replacem
   m->fix = nst_arena_strndup(d->arena, replacement, strlen(replacement));
 }
 
+bool nst_diag_is_kept(const nst_diags *d, const nst_diag *m) { return m != &d->scratch; }
+
+enum { COMPARED_MAX = 1 << 22 };
+
+const char *nst_diags_nearest(nst_diags *d, const char *wrong, const char *const *candidates, size_t n) {
+  if (!wrong || d->compared > COMPARED_MAX) return NULL;
+  const size_t len = strlen(wrong);
+  d->compared += n * (16 + (len < 64 ? len * len : 0));
+  return nst_name_nearest(wrong, candidates, n);
+}
+
 size_t nst_diags_count(const nst_diags *d) { return d->list.len; }
 size_t nst_diags_errors(const nst_diags *d) { return d->errors; }
+bool nst_diags_limit(const nst_diags *d) { return d->limit; }
 size_t nst_diags_warnings(const nst_diags *d) { return d->warnings; }
 const nst_diag *nst_diags_get(const nst_diags *d, size_t i) { return d->list.items[i]; }
 
@@ -147,6 +163,7 @@ void nst_diags_sort(nst_diags *d) {
 void nst_diags_clear(nst_diags *d) {
   d->list.len = 0;
   d->errors = d->warnings = d->omitted = 0;
+  d->limit = false;
 }
 
 static void json_text(nst_buffer *out, const char *key, const char *text) {

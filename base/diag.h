@@ -42,8 +42,13 @@ nst_diag *nst_diag_add(nst_diags *d, nst_diag_id id, nst_span span, const char *
 void nst_diag_label(nst_diags *d, nst_diag *m, nst_span span, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void nst_diag_help(nst_diags *d, nst_diag *m, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void nst_diag_fix(nst_diags *d, nst_diag *m, nst_span span, const char *replacement);
+bool nst_diag_is_kept(const nst_diags *d, const nst_diag *m); /* false: the scratch message; what is added to it is lost */
+/* The nearest name (base/intern.h) for a message to suggest; NULL: none is near, or the messages before it have compared
+ * so many that this one goes without. */
+const char *nst_diags_nearest(nst_diags *d, const char *wrong, const char *const *candidates, size_t n);
 size_t nst_diags_count(const nst_diags *d);             /* stored messages */
 size_t nst_diags_errors(const nst_diags *d);            /* errors, stored or not */
+bool nst_diags_limit(const nst_diags *d);                /* whether some message, stored or not, says that a limit was reached */
 size_t nst_diags_warnings(const nst_diags *d);          /* warnings, stored or not */
 const nst_diag *nst_diags_get(const nst_diags *d, size_t i); /* sorted by source and place after nst_diags_sort */
 const nst_sources *nst_diags_sources(const nst_diags *d);

@@ -50,6 +50,12 @@ void nst_source_line(const nst_source *src, uint32_t line, uint32_t *begin, uint
   *end = e;
 }
 
+static bool is_ascii(const char *text, size_t len) {
+  unsigned char all = 0;
+  for (size_t i = 0; i < len; i++) all |= (unsigned char)text[i];
+  return all < 0x80;
+}
+
 void nst_source_locate(const nst_source *src, uint32_t offset, uint32_t *line, uint32_t *column) {
   if (offset > src->len) offset = (uint32_t)src->len;
   size_t low = 0, high = src->nlines; /* lines[low] <= offset < lines[high] */
@@ -64,5 +70,9 @@ void nst_source_locate(const nst_source *src, uint32_t offset, uint32_t *line, u
   nst_source_line(src, (uint32_t)low + 1, &begin, &end);
   *line = (uint32_t)low + 1;
   *column = 1;
+  if (begin < offset && is_ascii(src->text + begin, offset - begin)) {
+    *column += offset - begin;
+    return;
+  }
   for (uint32_t at = begin; at < offset; ++*column) at += (uint32_t)nst_utf8_step(src->text + at, src->len - at);
 }

@@ -7,6 +7,8 @@ static const nst_diags *inside(const nestor_diagnostics *d) { return (const nst_
 size_t nestor_diagnostics_count(const nestor_diagnostics *d) { return d ? nst_diags_count(inside(d)) : 0; }
 size_t nestor_diagnostics_errors(const nestor_diagnostics *d) { return d ? nst_diags_errors(inside(d)) : 0; }
 
+bool nestor_diagnostics_limit(const nestor_diagnostics *d) { return d && nst_diags_limit(inside(d)); }
+
 bool nestor_diagnostics_get(const nestor_diagnostics *d, size_t i, nestor_diagnostic *out) {
   if (i >= nestor_diagnostics_count(d)) return false;
   const nst_diag *m = nst_diags_get(inside(d), i);

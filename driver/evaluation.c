@@ -32,7 +32,8 @@ nestor_eval *nestor_eval_new(const nestor_program *program, size_t mapping) {
   e->is_set = NST_NEW_ARRAY(e->arena, n, bool);
   e->params = NST_NEW_ARRAY(e->arena, n, nst_value);
   e->maker = nst_nest_maker_new(e->ir);
-  e->counts = nst_counts_new(e->arena, e->ir);
+  if (program->settings.limits.fuel) e->fuel = &e->fuel_left;
+  nst_nest_maker_set_fuel(e->maker, e->fuel);
   return e;
 }
 
@@ -84,19 +85,30 @@ void nestor_eval_reset(nestor_eval *eval) {
   memset(eval->is_set, 0, (size_t)eval->ir->scope.nparams * sizeof *eval->is_set);
 }
 
+void nst_eval_refuel(nestor_eval *e) { e->fuel_left = e->program->settings.limits.fuel; }
+
 bool nst_eval_defaults(nestor_eval *e, nst_diags *diags) {
   for (int i = 0; i < e->ir->scope.nparams; i++)
     if (e->is_set[i]) e->params[i] = e->set[i];
-  return nst_nest_defaults(e->params, e->is_set, e->ir, diags);
+  return nst_nest_defaults_within(e->params, e->is_set, e->ir, e->fuel, diags);
+}
+
+/* What the analysis has been refused for need not be counted once more to be said. */
+static nestor_status tell_starved(nestor_eval *e) {
+  nst_tell_starved(nst_eval_messages(e), e->ir);
+  return NESTOR_ERROR;
 }
 
 nestor_status nestor_eval_run(nestor_eval *eval, nestor_engine engine, const int64_t *params) {
   forget_messages(eval);
+  nst_eval_refuel(eval);
   for (int i = 0; params && i < eval->ir->scope.nparams; i++)
     eval->params[i] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(params[i])};
   if ((params || nst_eval_defaults(eval, NULL)) && nst_pipeline_evaluate(eval, engine, NULL)) return NESTOR_OK;
+  if (eval->starved) return tell_starved(eval);
 
   nst_diags *diags = nst_eval_messages(eval);
+  nst_eval_refuel(eval);
   if ((params || nst_eval_defaults(eval, diags)) && nst_pipeline_evaluate(eval, engine, diags)) return NESTOR_OK;
   eval->nest = NULL;
   nst_diags_sort(diags);

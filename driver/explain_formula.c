@@ -353,6 +353,7 @@ static void try_at(const nst_explain *x, const nst_edge *e, figure f, const char
   if (value < 1) return;
   for (int i = 0; i < x->m->scope.nparams; i++) other->params[i] = x->e->params[i];
   other->params[param] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(value)};
+  nst_eval_refuel(other);
   if (!nst_pipeline_evaluate(other, NESTOR_ENGINE_ANALYSIS, NULL)) return;
   nst_explain there = *x;
   there.e = other;

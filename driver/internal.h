@@ -56,11 +56,14 @@ struct nestor_eval {
   nst_nest_maker *maker;
   nst_analysis *analysis;
   nst_native *native;
+  uint64_t *fuel;            /* NULL: no limit, or */
+  uint64_t fuel_left;        /* in the run at hand */
+  bool starved;              /* counting the last run's nest took too much */
   nst_value *set;            /* [nparams] what nestor_eval_set gave */
   bool *is_set;              /* [nparams] */
   nst_value *params;         /* [nparams] of the last run */
   nst_value *values; bool *values_known; /* [nvalues] for expressions before there is a nest */
-  nst_counts *counts, *other;/* other: of a second engine, to compare */
+  nst_counts *counts, *other;/* other: of a second engine, to compare; made on first use */
   nst_metrics metrics;
   const nst_nest *nest;      /* of the last run; NULL: it failed or none was */
   const char *not_simulated; /* why NESTOR_ENGINE_ALL left the simulator out of the last run; NULL: it did not */
@@ -71,6 +74,8 @@ struct nestor_eval {
 /* evaluation.c. Fills e->params from the sets and the defaults; diags may be NULL. */
 bool nst_eval_defaults(nestor_eval *e, nst_diags *diags);
 nst_diags *nst_eval_messages(nestor_eval *e); /* a fresh, empty list */
+/* A full budget for another run. */
+void nst_eval_refuel(nestor_eval *e);
 /* An expression over the mapping's scope at e->params, before there is a nest. */
 nst_eval_status nst_eval_expr(nestor_eval *e, const nst_expr *x, nst_value *out, nst_span *where);
 

@@ -109,7 +109,8 @@ nestor_status nestor_model_run(nestor_model *model, const int64_t *params) {
   nst_model_values *v = &model->values;
   for (int i = 0; i < v->ir->scope.nparams; i++)
     v->params[i] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(params[i])};
-  uint64_t fuel = FUEL;
+  const uint64_t limit = model->program->settings.limits.fuel;
+  uint64_t fuel = limit && limit < FUEL ? limit : FUEL;
   model->ran = true;
   model->failed = !nst_model_values_run(v, &fuel);
   return model->failed ? NESTOR_ERROR : NESTOR_OK;

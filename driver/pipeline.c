@@ -64,6 +64,7 @@ void nst_pipeline_compile(nestor_program *p, const char *name, const char *text,
     .module = p->settings.stdlib ? find_module : NULL,
     .load = p->settings.loader ? load_file : NULL,
     .load_ctx = &p->settings,
+    .fuel = p->settings.limits.fuel,
   };
   p->ir = nst_frontend_check(p->arena, p->interner, p->sources, p->diags, &options, p->syntax->file);
 
@@ -79,8 +80,10 @@ void nst_pipeline_compile(nestor_program *p, const char *name, const char *text,
 /* ---- evaluating ---- */
 
 static bool analyse(nestor_eval *e, nst_counts *out, nst_diags *diags) {
-  if (!e->analysis) e->analysis = nst_analysis_new(e->ir);
-  return nst_analysis_count(e->analysis, e->nest, out, diags);
+  if (!e->analysis) e->analysis = nst_analysis_new_within(e->ir, e->fuel);
+  const bool good = nst_analysis_count(e->analysis, e->nest, out, diags);
+  e->starved = !good && nst_fuel_is_out(e->fuel);
+  return good;
 }
 
 static bool simulate(nestor_eval *e, nst_counts *out, nst_diags *diags) {
@@ -143,12 +146,24 @@ static bool count(nestor_eval *e, nestor_engine engine, nst_diags *diags) {
   return false;
 }
 
+/* Every counter is made, shown and summed: that alone may be too much. */
+static bool pay_for_counters(nestor_eval *e, nst_diags *diags) {
+  const nst_ir_mapping *m = e->ir;
+  const uint64_t counters = (uint64_t)m->workload.nstmts * (uint64_t)m->hardware.nlevels * (uint64_t)m->workload.ntensors;
+  if (nst_fuel_spend(e->fuel, 2 * counters + (uint64_t)m->hardware.nlevels * (uint64_t)m->nslots)) return true;
+  e->starved = true;
+  if (diags) nst_tell_starved(diags, m);
+  return false;
+}
+
 bool nst_pipeline_evaluate(nestor_eval *e, nestor_engine engine, nst_diags *diags) {
-  e->fit_told = e->outside_told = false;
+  e->fit_told = e->outside_told = e->starved = false;
   e->not_simulated = NULL;
   /* parameters -> numbers */
   e->nest = nst_nest_make(e->maker, e->params, diags);
   /* numbers -> counters -> figures */
+  if (e->nest && !pay_for_counters(e, diags)) e->nest = NULL;
+  if (e->nest && !e->counts) e->counts = nst_counts_new(e->arena, e->ir);
   if (e->nest &&
       (!count(e, engine, diags) || !nst_metrics_compute(&e->metrics, e->metrics.levels ? NULL : e->arena, e->nest, e->counts, diags)))
     e->nest = NULL;

@@ -103,6 +103,7 @@ static void run_point(verifier *v) {
     v->stop = true;
     return;
   }
+  nst_eval_refuel(e);
   if (!nst_eval_defaults(e, NULL) || !nst_pipeline_evaluate(e, NESTOR_ENGINE_ANALYSIS, NULL)) {
     v->dropped++;
     return;
@@ -129,6 +130,7 @@ static void enumerate(verifier *v, int depth) {
   const nst_ir_point *point = &v->verify->points[depth];
   nst_set *set = &v->sets[depth];
   nst_span where;
+  nst_eval_refuel(v->eval);
   const char *wrong = nst_eval_defaults(v->eval, NULL)
                         ? nst_set_open(set, &point->set, eval_in_mapping, v->eval, &where)
                         : "a parameter that is not enumerated has no value";

@@ -33,13 +33,17 @@ typedef struct {
   NST_VEC(nst_module *) modules;
   NST_VEC(nst_module *) loading; /* the chain of uses at hand, to find cycles */
   uint64_t fuel;                 /* for evaluating constants: what is left for the whole run */
+  uint64_t steps, fuel_given;    /* that checking may take, evaluating included; and `fuel` at first */
+  uint64_t spent;                /* by nst_checker_spend */
+  size_t arena_before;           /* bytes in the arena at first: what is built is counted by them */
+  bool starved;                  /* more steps have been taken, which has been said */
   int const_depth;               /* constants being checked inside one another */
   bool const_too_deep;           /* too many of them: said */
   NST_VEC(nst_unknown) unknown;  /* names that have been called unknown */
 } nst_checker;
 
 /* check_unknown.c: says that `name` is unknown or of the wrong kind in `where`, a table, unless that has been said:
- * then this use becomes a label of that message, and NULL is returned. */
+ * then this use becomes a label of that message, and NULL is returned; NULL too where the message is one too many to keep. */
 nst_diag *nst_say_unknown(nst_checker *ck, const void *where, nst_diag_id id, nst_span span, nst_name name,
                           const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
@@ -93,6 +97,8 @@ nst_typed nst_typed_leaf(nst_checker *ck, nst_expr_kind kind, nst_span span, int
 /* Operands b and c may be NULL. Folds what is constant; keeps units untouched (NONE). */
 nst_typed nst_typed_make(nst_checker *ck, nst_expr_kind kind, nst_span span, const nst_typed *a, const nst_typed *b,
                          const nst_typed *c);
+/* A limit has its own message wherever it is met. */
+nst_diag_id nst_failure_id(nst_eval_status status, nst_diag_id otherwise);
 bool nst_report_failure(nst_checker *ck, const nst_typed *t, nst_span whole); /* true: there was one */
 bool nst_expr_is_const(const nst_expr *e); /* CONST */
 bool nst_expr_same(const nst_expr *a, const nst_expr *b);
@@ -164,6 +170,13 @@ struct nst_module {
 };
 /* Collects the names of a file and loads what it uses, each module once; checks each module in turn. */
 nst_module *nst_module_load(nst_checker *ck, const nst_ast_file *file, const char *key, bool is_std);
+/* Steps of a search that builds nothing. false: none are left, and the search may end. */
+static inline bool nst_checker_spend(nst_checker *ck, size_t steps) {
+  ck->spent += steps;
+  return ck->spent <= ck->steps;
+}
+/* compile.c: whether there are steps left after a declaration; says where there are none. */
+bool nst_checker_goes_on(nst_checker *ck, const nst_ast_decl *decl);
 void nst_module_check(nst_checker *ck, nst_module *m); /* compile.c: everything but tests, verify and sweeps */
 /* A declaration by name: the module's own, then those it imports. Reports; NULL: none, or of no use. */
 nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace ns, const nst_ast_ident *alias,

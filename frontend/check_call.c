@@ -80,6 +80,21 @@ static bool unit_of(nst_scope *s, const struct function *f, const nst_ast_expr *
   return false;
 }
 
+typedef struct { nst_typed value; const nst_ast_expr *text; } operand;
+
+/* Replaces an operand by the function of it and another (NULL: of it alone). false: reported. */
+static bool apply(nst_scope *s, const nst_ast_expr *e, const struct function *f, operand *left, const operand *right) {
+  nst_unit unit;
+  const nst_typed *other = right ? &right->value : NULL;
+  const bool soft = left->value.soft || (other && other->soft);
+  if (!unit_of(s, f, e, &left->value, left->text, other, right ? right->text : left->text, &unit)) return false;
+  nst_typed made = nst_typed_make(s->ck, f->kind, e->span, &left->value, other, NULL);
+  made.unit = unit;
+  made.soft = soft;
+  left->value = made;
+  return made.x != NULL;
+}
+
 static nst_typed call_function(nst_scope *s, const nst_ast_expr *e, const struct function *f) {
   nst_checker *ck = s->ck;
   int n = 0;
@@ -91,9 +106,12 @@ static nst_typed call_function(nst_scope *s, const nst_ast_expr *e, const struct
     for (const nst_ast_arg *a = e->args; a; a = a->next) (void)nst_check_expr(s, a->value);
     return nst_poison();
   }
-  nst_typed all = {0};
-  const nst_ast_expr *before = NULL;
+  /* Operands under way, joined like the digits of a counter, so that thousands of
+   * arguments make a tree of a dozen levels. */
+  operand stack[64];
+  int depth = 0;
   bool poisoned = false;
+  int64_t seen = 0;
   for (const nst_ast_arg *a = e->args; a; a = a->next) {
     if (a->name.name) {
       nst_diag_add(ck->diags, NST_D_ARG_NAMED, a->name.span, "the arguments of `%s` have no names", f->name);
@@ -106,23 +124,17 @@ static nst_typed call_function(nst_scope *s, const nst_ast_expr *e, const struct
     }
     poisoned = poisoned || !t.x;
     if (poisoned) continue;
-    if (!before && n > 1) {
-      all = t;
-      before = a->value;
+    if (n == 1) {
+      stack[0] = (operand){t, a->value};
+      poisoned = !apply(s, e, f, &stack[0], NULL);
       continue;
     }
-    nst_typed *left = before ? &all : &t;
-    const nst_typed *right = before ? &t : NULL;
-    nst_unit unit;
-    bool soft = left->soft || (right && right->soft);
-    if (!unit_of(s, f, e, left, before ? before : a->value, right, a->value, &unit)) poisoned = true;
-    nst_typed made = poisoned ? nst_poison() : nst_typed_make(ck, f->kind, e->span, left, right, NULL);
-    poisoned = poisoned || !made.x;
-    made.unit = unit;
-    made.soft = soft;
-    all = made;
+    stack[depth++] = (operand){t, a->value};
+    for (int64_t joined = ++seen; joined % 2 == 0 && !poisoned; joined /= 2, depth--)
+      poisoned = !apply(s, e, f, &stack[depth - 2], &stack[depth - 1]);
   }
-  return poisoned ? nst_poison() : all;
+  for (; depth > 1 && !poisoned; depth--) poisoned = !apply(s, e, f, &stack[depth - 2], &stack[depth - 1]);
+  return poisoned ? nst_poison() : stack[0].value;
 }
 
 /* ---- metrics ---- */

@@ -48,6 +48,7 @@ static bool check_unfinished(nst_fe_nest *n, int id) {
     if (!has_dim(p, node->ir->dim) || in_output(p, node->ir->dim)) continue;
     for (int k = 0; k < node->nstmts; k++) {
       const nst_ir_stmt *c = &w->stmts[node->stmts[k]];
+      if (!nst_checker_spend(n->ck, 1 + (size_t)c->nin / 8)) return true;
       if (c == p || !reads(c, p->out.tensor)) continue;
       nst_name t = w->tensors[p->out.tensor].name, user = nst_fe_stmt_name(n, node->stmts[k]);
       bool running = p->combine == NST_COMBINE_MAX || p->combine == NST_COMBINE_MIN;

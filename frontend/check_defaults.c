@@ -9,7 +9,7 @@ static bool evaluate(nst_checker *ck, const nst_expr *e, const nst_eval_env *env
   with_fuel.fuel = &ck->fuel;
   nst_eval_status s = nst_expr_eval(out, e, &with_fuel, &where);
   if (s == NST_EVAL_OK) return true;
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_DEFAULT_FAILS, where, "%s", nst_eval_status_text(s));
+  nst_diag *m = nst_diag_add(ck->diags, nst_failure_id(s, NST_D_DEFAULT_FAILS), where, "%s", nst_eval_status_text(s));
   nst_diag_help(ck->diags, m, "this is so with the default parameters");
   return false;
 }

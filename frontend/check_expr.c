@@ -173,28 +173,30 @@ static nst_typed member_of_level(nst_scope *s, const nst_ast_expr *e, const nst_
   const nst_ir_level *level = &s->hardware->levels[sym->index];
   nst_name member = e->id.name;
   if (!member) return nst_poison();
+  if (level->kind == NST_LEVEL_MEMORY && strcmp(member, "capacity") == 0) {
+    if (level->capacity) return shared(level->capacity, NST_UNIT_BYTE);
+    nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_MEMBER, e->span, "memory `%s` has no capacity", level->name);
+    nst_diag_label(ck->diags, m, level->span, "it is unbounded");
+    return nst_poison();
+  }
+  for (int i = 0; i < level->naxes; i++)
+    if (level->axes[i].name == member) return shared(level->axes[i].size, NST_UNIT_NONE);
+  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_MEMBER, e->id.span, "`%s` has no `%s`", level->name, member);
+  if (!nst_diag_is_kept(ck->diags, m)) return nst_poison();
   nst_candidates c = {0};
   if (level->kind == NST_LEVEL_MEMORY) {
-    if (strcmp(member, "capacity") == 0) {
-      if (level->capacity) return shared(level->capacity, NST_UNIT_BYTE);
-      nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_MEMBER, e->span, "memory `%s` has no capacity", level->name);
-      nst_diag_label(ck->diags, m, level->span, "it is unbounded");
-      return nst_poison();
-    }
     nst_symtab known = {&(nst_symbol){.name = nst_intern_cstr(ck->interner, "capacity")}, 1, 1, NULL, 0};
     nst_candidates_add(ck->arena, &c, &known);
   }
   for (int i = 0; i < level->naxes; i++) {
-    if (level->axes[i].name == member) return shared(level->axes[i].size, NST_UNIT_NONE);
     nst_symtab one = {&(nst_symbol){.name = level->axes[i].name}, 1, 1, NULL, 0};
     nst_candidates_add(ck->arena, &c, &one);
   }
-  nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_MEMBER, e->id.span, "`%s` has no `%s`", level->name, member);
   if (nst_suggest(ck->diags, m, e->id.span, member, &c)) return nst_poison();
   if (level->kind == NST_LEVEL_ARRAY) {
     const char *axes = "";
     for (int i = 0; i < level->naxes; i++)
-      axes = nst_arena_printf(ck->arena, "%s%s`%s.%s`", axes, i ? ", " : "", level->name, level->axes[i].name);
+      axes = nst_list_add(ck->arena, axes, i, nst_arena_printf(ck->arena, "`%s.%s`", level->name, level->axes[i].name));
     nst_diag_help(ck->diags, m, "an array has the sizes of its axes: %s", axes);
   }
   if (level->kind == NST_LEVEL_MEMORY) nst_diag_help(ck->diags, m, "a memory has `capacity`");

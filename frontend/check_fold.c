@@ -91,11 +91,16 @@ nst_typed nst_typed_make(nst_checker *ck, nst_expr_kind kind, nst_span span, con
   return t;
 }
 
+nst_diag_id nst_failure_id(nst_eval_status status, nst_diag_id otherwise) {
+  if (status == NST_EVAL_SUM_TOO_LONG) return NST_D_EVAL_SUM;
+  return status == NST_EVAL_FUEL ? NST_D_EVAL_FUEL : otherwise;
+}
+
 bool nst_report_failure(nst_checker *ck, const nst_typed *t, nst_span whole) {
   if (!t->x) return true;
   if (t->fail == NST_EVAL_OK) return false;
   nst_span at = t->fail_at.source ? t->fail_at : whole;
-  nst_diag_add(ck->diags, NST_D_CONSTANT_FAILS, at, "%s", nst_eval_status_text(t->fail));
+  nst_diag_add(ck->diags, nst_failure_id(t->fail, NST_D_CONSTANT_FAILS), at, "%s", nst_eval_status_text(t->fail));
   return true;
 }
 

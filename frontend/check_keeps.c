@@ -94,11 +94,11 @@ static void set_holder(keeps *k, int id, int t) {
   k->holder[slot] = id + 1;
 }
 
-/* "`A`, `B`" */
+/* "`A`, `B`", of many the first ones */
 static const char *quoted_names(nst_fe_nest *n, const int *tensors, int count) {
   const char *out = "";
   for (int i = 0; i < count; i++)
-    out = nst_arena_printf(n->ck->arena, "%s%s`%s`", out, i ? ", " : "", n->w->ir.tensors[tensors[i]].name);
+    out = nst_list_add(n->ck->arena, out, i, nst_arena_printf(n->ck->arena, "`%s`", n->w->ir.tensors[tensors[i]].name));
   return out;
 }
 
@@ -150,6 +150,7 @@ static void resolve_all(keeps *k, int id) {
   nst_diag *m =
     nst_diag_add(n->ck->diags, NST_D_KEEP_NOTHING, node->item->span,
                  "nothing is left that this `keep all` could keep in `%s`", n->h->ir.levels[ir->level].name);
+  if (!nst_diag_is_kept(n->ck->diags, m)) return;
   if (n->h->holds[ir->level].items)
     nst_diag_label(n->ck->diags, m, n->h->holds[ir->level].span, "the level holds only these");
   if (label_holders(k, m, ir->level, node))

@@ -91,7 +91,7 @@ void nst_warn_holds(nst_checker *ck, const nst_fe_hardware *h, nst_fe_mapping *c
       const nst_ast_ident *id = &h->holds[l].items[i];
       bool found = special(id->name);
       for (size_t c = 0; c < known.len && !found; c++) found = known.items[c] == id->name;
-      const nst_name near = found ? NULL : nst_name_nearest(id->name, known.items, known.len);
+      const nst_name near = found ? NULL : nst_diags_nearest(ck->diags, id->name, known.items, known.len);
       /* Short names are near one another by chance: `holds = W` on a machine for many workloads. */
       if (!near || strlen(id->name) < 3 || strlen(near) < 3) continue;
       if (special(near) && id->name[0] != near[0]) continue; /* `Input` is a good name of a tensor */

@@ -128,7 +128,7 @@ static void check_all_kept(walk *w, int stmt) {
     if (!kept && w->missing[t]) continue;
     w->missing[t] = true;
     elsewhere = elsewhere || kept;
-    names = nst_arena_printf(arena, "%s%s`%s`", names, count ? ", " : "", ir->tensors[t].name);
+    names = nst_list_add(arena, names, count, nst_arena_printf(arena, "`%s`", ir->tensors[t].name));
     plain = nst_arena_printf(arena, "%s%s%s", plain, count ? ", " : "", ir->tensors[t].name);
     if (!count++) first = t;
   }

@@ -34,5 +34,5 @@ nst_diag *nst_say_unknown(nst_checker *ck, const void *where, nst_diag_id id, ns
   nst_diag *m = nst_diag_add(ck->diags, id, span, "%s", text);
   /* Beyond the limit nothing is shown anyway, and the list stays short. */
   if (ck->unknown.len < NST_DIAG_MAX) *nst_vec_push(ck->arena, &ck->unknown) = (nst_unknown){where, name, m};
-  return m;
+  return nst_diag_is_kept(ck->diags, m) ? m : NULL;
 }

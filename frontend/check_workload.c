@@ -241,13 +241,14 @@ static void check_unused(nst_workload_check *c) {
     w->ok = false;
     nst_diag *m =
       nst_diag_add(c->ck->diags, NST_D_TENSOR_UNUSED, t->span, "no statement reads or writes the tensor `%s`", t->name);
+    if (!nst_diag_is_kept(c->ck->diags, m)) continue;
     nst_candidates cand = {0};
     for (size_t k = 0; k < c->tensors.len; k++) { /* a misspelt use made a tensor of its own */
       if (c->uses.items[k].declared.source) continue;
       nst_symtab one = {&(nst_symbol){.name = c->tensors.items[k].name}, 1, 1, NULL, 0};
       nst_candidates_add(c->ck->arena, &cand, &one);
     }
-    nst_name near = nst_name_nearest(t->name, cand.items, cand.len);
+    nst_name near = nst_diags_nearest(c->ck->diags, t->name, cand.items, cand.len);
     const nst_symbol *sym = near ? nst_symtab_find(&w->tensors, near) : NULL;
     if (sym) {
       nst_diag_label(c->ck->diags, m, sym->span, "did you mean `%s` here?", t->name);

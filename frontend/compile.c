@@ -9,13 +9,24 @@
 #include "frontend/check.h"
 #include "grammar/parse.h"
 
-enum { FUEL = 4000000 };
+enum { FUEL = 4000000, BYTES_PER_STEP = 16 };
+
+bool nst_checker_goes_on(nst_checker *ck, const nst_ast_decl *decl) {
+  const uint64_t built = (nst_arena_used(ck->arena) - ck->arena_before) / BYTES_PER_STEP;
+  if (ck->starved || built + (ck->fuel_given - ck->fuel) + ck->spent <= ck->steps) return !ck->starved;
+  ck->starved = true;
+  if (nst_diags_limit(ck->diags)) return false; /* an expression has said it, at its place */
+  nst_diag *d = nst_diag_add(ck->diags, NST_D_OUT_OF_FUEL, decl->head, "checking up to here takes more steps than are allowed");
+  nst_diag_help(ck->diags, d, "fewer declarations, or smaller ones, are checked in fewer steps");
+  return false;
+}
 
 static void check_constants(nst_checker *ck, nst_module *m) {
-  for (size_t i = 0; i < m->names[NST_NS_CONST].len; i++) {
+  for (size_t i = 0; i < m->names[NST_NS_CONST].len && !ck->starved; i++) {
     const nst_symbol *sym = &m->names[NST_NS_CONST].items[i];
     nst_typed unused;
     nst_module_const(ck, m, NULL, sym->name, sym->span, &unused);
+    nst_checker_goes_on(ck, ((nst_decl_entry *)sym->object)->decl);
   }
 }
 
@@ -23,7 +34,7 @@ void nst_module_check(nst_checker *ck, nst_module *m) {
   check_constants(ck, m);
   static const nst_namespace order[] = {NST_NS_WORKLOAD, NST_NS_HARDWARE, NST_NS_MODEL, NST_NS_MAPPING};
   for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
-    for (size_t i = 0; i < m->names[order[o]].len; i++) {
+    for (size_t i = 0; i < m->names[order[o]].len && !ck->starved; i++) {
       nst_decl_entry *entry = m->names[order[o]].items[i].object;
       switch (order[o]) {
       case NST_NS_WORKLOAD: entry->checked = nst_check_workload(ck, m, entry->decl); break;
@@ -34,6 +45,7 @@ void nst_module_check(nst_checker *ck, nst_module *m) {
       case NST_NS_SWEEP:
       case NST_NS_COUNT: break;
       }
+      nst_checker_goes_on(ck, entry->decl);
     }
   }
 }
@@ -89,7 +101,7 @@ static void lower_questions(nst_checker *ck, nst_module *m, nst_ir_program *p) {
   p->tests = NST_NEW_ARRAY(ck->arena, tests, nst_ir_test);
   p->verifies = NST_NEW_ARRAY(ck->arena, verifies, nst_ir_verify);
   p->sweeps = NST_NEW_ARRAY(ck->arena, sweeps, nst_ir_sweep);
-  for (const nst_ast_decl *d = m->file->decls; d; d = d->next) {
+  for (const nst_ast_decl *d = m->file->decls; d && nst_checker_goes_on(ck, d); d = d->next) {
     if (d->kind == NST_DECL_TEST) p->ntests += nst_lower_test(ck, m, d, &p->tests[p->ntests]);
     if (d->kind == NST_DECL_VERIFY) p->nverifies += nst_lower_verify(ck, m, d, &p->verifies[p->nverifies]);
     if (d->kind == NST_DECL_SWEEP) p->nsweeps += nst_lower_sweep(ck, m, d, &p->sweeps[p->nsweeps]);
@@ -99,7 +111,10 @@ static void lower_questions(nst_checker *ck, nst_module *m, nst_ir_program *p) {
 nst_ir_program *nst_frontend_check(nst_arena *arena, nst_interner *interner, nst_sources *sources, nst_diags *diags,
                                    const nst_frontend_options *options, const nst_ast_file *file) {
   nst_checker ck = {
-    .arena = arena, .interner = interner, .sources = sources, .diags = diags, .options = options, .fuel = FUEL};
+    .arena = arena, .interner = interner, .sources = sources, .diags = diags, .options = options, .fuel = FUEL,
+    .steps = options && options->fuel ? options->fuel : NST_FUEL_UNLIMITED, .arena_before = nst_arena_used(arena)};
+  if (ck.fuel > ck.steps) ck.fuel = ck.steps;
+  ck.fuel_given = ck.fuel;
   if (!file) return NULL;
   const nst_source *src = nst_sources_get(sources, file->source);
   nst_module *m = nst_module_load(&ck, file, src ? src->name : "", false);

@@ -22,6 +22,7 @@ typedef struct {
    * is refused. */
   bool (*load)(void *ctx, const char *path, nst_buffer *out);
   void *load_ctx;
+  uint64_t fuel; /* steps that checking may take; 0: no limit */
 } nst_frontend_options;
 
 /* NULL if there were errors. Options NULL: no `use` at all. */

@@ -83,13 +83,14 @@ static int find_level(nst_fe_nest *n, const nst_ast_ident *id, nst_level_kind ki
 static bool say_without_on(nst_fe_nest *n, const nst_ast_mitem *item) {
   nst_checker *ck = n->ck;
   nst_diag *m = nst_diag_add(ck->diags, NST_D_PAR_WITHOUT_ON, item->span, "this `par` does not say on which axis");
+  if (!nst_diag_is_kept(ck->diags, m)) return false;
   const char *axes = "", *one = NULL;
   int count = 0;
   for (int l = 0; l < n->h->ir.nlevels; l++) {
     const nst_ir_level *level = &n->h->ir.levels[l];
     for (int a = 0; a < level->naxes; a++, count++) {
       one = nst_arena_printf(ck->arena, "%s.%s", level->name, level->axes[a].name);
-      axes = nst_arena_printf(ck->arena, "%s%s%s", axes, count ? ", " : "", one);
+      axes = nst_list_add(ck->arena, axes, count, one);
     }
   }
   if (count == 0)
@@ -108,9 +109,7 @@ static bool find_axis(nst_fe_nest *n, const nst_ast_mitem *item, nst_ir_node *no
   node->level = find_level(n, &item->array, NST_LEVEL_ARRAY);
   if (node->level < 0) return false;
   const nst_ir_level *level = &n->h->ir.levels[node->level];
-  nst_symtab axes = {0};
   for (int a = 0; a < level->naxes; a++) {
-    nst_symtab_add(ck->arena, &axes, level->axes[a].name, level->axes[a].span);
     if (level->axes[a].name == item->axis.name) {
       node->axis = a;
       return true;
@@ -126,12 +125,15 @@ static bool find_axis(nst_fe_nest *n, const nst_ast_mitem *item, nst_ir_node *no
                                "this `par` does not say on which axis of `%s`", level->name);
     const char *list = "";
     for (int a = 0; a < level->naxes; a++)
-      list = nst_arena_printf(ck->arena, "%s%s%s.%s", list, a ? ", " : "", level->name, level->axes[a].name);
+      list = nst_list_add(ck->arena, list, a, nst_arena_printf(ck->arena, "%s.%s", level->name, level->axes[a].name));
     nst_diag_help(ck->diags, m, "write one of %s", list);
     return false;
   }
   nst_diag *m = nst_diag_add(ck->diags, NST_D_UNKNOWN_MEMBER, item->axis.span, "the array `%s` has no axis `%s`",
                              level->name, item->axis.name);
+  if (!nst_diag_is_kept(ck->diags, m)) return false;
+  nst_symtab axes = {0};
+  for (int a = 0; a < level->naxes; a++) nst_symtab_add(ck->arena, &axes, level->axes[a].name, level->axes[a].span);
   nst_candidates c = {0};
   nst_candidates_add(ck->arena, &c, &axes);
   if (!nst_suggest(ck->diags, m, item->axis.span, item->axis.name, &c))

@@ -76,16 +76,16 @@ bool nst_lower_test(nst_checker *ck, nst_module *module, const nst_ast_decl *dec
 static void say_unbound(nst_checker *ck, const nst_ast_decl *decl, const nst_fe_model *model, const bool *unbound,
                         const nst_candidates *c) {
   const char *names = "", *near = NULL;
-  int count = 0;
+  int count = 0, labels = 0;
   for (int i = 0; i < model->params.n; i++) {
     if (!unbound[i]) continue;
-    names = nst_arena_printf(ck->arena, "%s%s`%s`", names, count++ ? ", " : "", model->params.items[i].name);
-    if (!near) near = nst_name_nearest(model->params.items[i].name, c->items, c->len);
+    names = nst_list_add(ck->arena, names, count++, nst_arena_printf(ck->arena, "`%s`", model->params.items[i].name));
+    if (!near) near = nst_diags_nearest(ck->diags, model->params.items[i].name, c->items, c->len);
   }
   nst_diag *d = nst_diag_add(ck->diags, NST_D_MODEL_UNBOUND, decl->on.id.span,
                              "nothing gives %s of the model `%s` a value", names, model->decl->id.name);
   for (int i = 0; i < model->params.n; i++)
-    if (unbound[i])
+    if (unbound[i] && labels++ < 8)
       nst_diag_label(ck->diags, d, model->params.items[i].span, "bound by name, and there is no such name");
   nst_diag_help(ck->diags, d, "a model's parameters are bound to those of the mapping, the workload and the hardware%s",
                 near ? nst_arena_printf(ck->arena, "; did you mean `%s`?", near) : ", or have a default");

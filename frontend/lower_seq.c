@@ -14,8 +14,11 @@ bool nst_fe_uses(const nst_ir_stmt *stmt, int tensor) {
 }
 
 bool nst_fe_used_below(const nst_fe_nest *n, const int *stmts, int nstmts, int tensor) {
-  for (int i = 0; i < nstmts; i++)
-    if (nst_fe_uses(&n->w->ir.stmts[stmts[i]], tensor)) return true;
+  for (int i = 0; i < nstmts; i++) {
+    const nst_ir_stmt *s = &n->w->ir.stmts[stmts[i]];
+    if (!nst_checker_spend(n->ck, 1 + (size_t)s->nin / 8)) return false;
+    if (nst_fe_uses(s, tensor)) return true;
+  }
   return false;
 }
 

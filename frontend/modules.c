@@ -335,13 +335,13 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
   if (!id->name) return NULL;
   nst_module *where = m, *second = NULL;
   nst_symbol *sym, *other = NULL;
-  nst_candidates c = {0};
   if (alias->name) {
     const nst_symbol *a = nst_symtab_find(&m->aliases, alias->name);
     if (!a) {
       nst_diag *d = nst_say_unknown(ck, &m->aliases, NST_D_UNKNOWN_ALIAS, alias->span, alias->name,
                                     "nothing is imported as `%s`", alias->name);
       if (!d) return NULL;
+      nst_candidates c = {0};
       nst_candidates_add(ck->arena, &c, &m->aliases);
       if (!nst_suggest(ck->diags, d, alias->span, alias->name, &c))
         nst_diag_help(ck->diags, d, "write `use … as %s`", alias->name);
@@ -350,10 +350,8 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
     where = m->imports.items[a->index].module;
     if (!where) return NULL;
     sym = nst_symtab_find(&where->names[ns], id->name);
-    nst_candidates_add(ck->arena, &c, &where->names[ns]);
   } else {
     sym = find(m, ns, id->name, &second, &other);
-    nst_candidates_module(ck, &c, m, ns);
   }
   if (second) {
     say_ambiguous(ck, id->span, ns, sym, other);
@@ -364,6 +362,11 @@ nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace 
   nst_diag *d = nst_say_unknown(ck, &where->names[ns], NST_D_UNKNOWN_DECLARATION, id->span, id->name,
                                 "there is no %s `%s`", namespace_bare[ns], id->name);
   if (!d || (!alias->name && help_std(ck, d, ns, id->name))) return NULL;
+  nst_candidates c = {0};
+  if (alias->name)
+    nst_candidates_add(ck->arena, &c, &where->names[ns]);
+  else
+    nst_candidates_module(ck, &c, m, ns);
   if (nst_suggest(ck->diags, d, id->span, id->name, &c)) return NULL;
   if (where->names[ns].len) {
     nst_help_known(ck->arena, ck->diags, d, "names", &where->names[ns]);

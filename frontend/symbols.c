@@ -77,15 +77,21 @@ void nst_candidates_add(nst_arena *arena, nst_candidates *c, const nst_symtab *t
 }
 
 bool nst_suggest(nst_diags *diags, nst_diag *m, nst_span span, nst_name wrong, const nst_candidates *c) {
-  nst_name right = nst_name_nearest(wrong, c->items, c->len);
+  if (!nst_diag_is_kept(diags, m)) return true;
+  nst_name right = nst_diags_nearest(diags, wrong, c->items, c->len);
   if (!right) return false;
   nst_diag_help(diags, m, "did you mean `%s`?", right);
   nst_diag_fix(diags, m, span, right);
   return true;
 }
 
+const char *nst_list_add(nst_arena *arena, const char *list, int n, const char *name) {
+  if (n > SHOWN) return list;
+  return n == SHOWN ? nst_arena_printf(arena, "%s, …", list) : nst_arena_printf(arena, "%s%s%s", list, n ? ", " : "", name);
+}
+
 void nst_help_known(nst_arena *arena, nst_diags *diags, nst_diag *m, const char *what, const nst_symtab *tab) {
-  if (!tab || !tab->len) return;
+  if (!tab || !tab->len || !nst_diag_is_kept(diags, m)) return;
   const char *list = "";
   size_t shown = tab->len > SHOWN ? SHOWN : tab->len;
   for (size_t i = 0; i < shown; i++) list = nst_arena_printf(arena, "%s%s%s", list, i ? ", " : "", tab->items[i].name);

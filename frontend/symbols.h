@@ -43,8 +43,11 @@ void nst_symtab_truncate(nst_symtab *tab, size_t len);
 /* The name to suggest for a wrong one among those of some tables. */
 typedef struct { nst_name *items; size_t len, cap; } nst_candidates;
 void nst_candidates_add(nst_arena *arena, nst_candidates *c, const nst_symtab *tab);
-/* Adds "did you mean" and the fix-it to a message where a name is near; false where none is. */
+/* Adds "did you mean" and the fix-it to a message where a name is near; false where none is. Of a message that is not
+ * kept nothing is wanted: true. */
 bool nst_suggest(nst_diags *diags, nst_diag *m, nst_span span, nst_name wrong, const nst_candidates *c);
+/* "a, b, c" with one more name, of which n are in the list; of many the first ones and an ellipsis. */
+const char *nst_list_add(nst_arena *arena, const char *list, int n, const char *name);
 /* Writes the names of a table as a help text: "known dimensions: m, n, k". */
 void nst_help_known(nst_arena *arena, nst_diags *diags, nst_diag *m, const char *what, const nst_symtab *tab);
 #endif

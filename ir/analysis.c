@@ -18,21 +18,52 @@ struct nst_analysis {
   const nst_ir_mapping *ir;
   const nst_plan *plan; /* NULL: a path is too long */
   nst_group_scratch *scratch;
+  uint64_t *fuel;       /* or NULL */
+  uint64_t plan_steps;  /* that planning took, */
+  bool planned_now;     /* and has paid for in this count */
+  uint64_t formula_steps;
   int64_t *columns, *inputs;
   int64_t **counted; /* [ngroups]: the numbers of the columns at hand */
   bool *known;       /* [ngroups]: there are some */
+  uint64_t *steps;   /* [ngroups]: that they took */
 };
 
-nst_analysis *nst_analysis_new(const nst_ir_mapping *m) {
+static uint64_t formula_steps(const nst_formula *fs, size_t n) {
+  uint64_t steps = n / 2;
+  for (size_t i = 0; i < n; i++)
+    for (int k = 0; k < fs[i].nproducts; k++) steps += 1 + (uint64_t)fs[i].products[k].ncolumns / 8;
+  return steps;
+}
+
+static uint64_t plan_formula_steps(const nst_plan *p) {
+  const nst_ir_mapping *m = p->ir;
+  const size_t stmts = (size_t)m->workload.nstmts, levels = (size_t)m->hardware.nlevels;
+  const size_t moves = stmts * levels * (size_t)m->workload.ntensors;
+  return formula_steps(p->reads, moves) + formula_steps(p->fills, moves) + formula_steps(p->updates, moves) +
+         formula_steps(p->drains, moves) + formula_steps(p->tile, (size_t)m->nslots) + formula_steps(p->ops, stmts) +
+         formula_steps(p->steps, stmts) + formula_steps(p->instances, stmts * levels) +
+         formula_steps(p->conflict, (size_t)p->nconflicts);
+}
+
+nst_analysis *nst_analysis_new(const nst_ir_mapping *m) { return nst_analysis_new_within(m, NULL); }
+
+nst_analysis *nst_analysis_new_within(const nst_ir_mapping *m, uint64_t *fuel) {
   nst_arena *arena = nst_arena_new();
   nst_analysis *a = NST_NEW(arena, nst_analysis);
   a->arena = arena;
   a->ir = m;
-  a->plan = nst_plan_make(arena, m);
+  a->fuel = fuel;
+  const uint64_t before = fuel ? *fuel : 0;
+  a->plan = nst_plan_make_within(arena, m, fuel);
+  a->plan_steps = nst_fuel_is_out(fuel) ? NST_FUEL_UNLIMITED : fuel ? before - *fuel : 0;
+  a->planned_now = true;
+  if (a->plan) a->formula_steps = plan_formula_steps(a->plan);
   a->scratch = nst_group_scratch_new();
+  nst_group_scratch_set_fuel(a->scratch, fuel);
   int most = 1, ngroups = a->plan ? a->plan->ngroups : 0;
   a->counted = NST_NEW_ARRAY(arena, ngroups, int64_t *);
   a->known = NST_NEW_ARRAY(arena, ngroups, bool);
+  a->steps = NST_NEW_ARRAY(arena, ngroups, uint64_t);
   for (int i = 0; i < ngroups; i++) {
     if (a->plan->groups[i].ninputs > most) most = a->plan->groups[i].ninputs;
     a->counted[i] = NST_NEW_ARRAY(arena, a->plan->groups[i].ninputs, int64_t);
@@ -124,8 +155,23 @@ static bool no_conflict(const nst_analysis *a, nst_diags *diags) {
   return true;
 }
 
+void nst_tell_starved(nst_diags *diags, const nst_ir_mapping *m) {
+  nst_diag *d = nst_diag_add(diags, NST_D_OUT_OF_FUEL, m->span, "counting mapping %s takes more steps than are allowed", m->name);
+  nst_diag_help(diags, d,
+                "a mapping with fewer statements, tensors or loops is counted in fewer steps; so is one with smaller "
+                "dimensions, where elements have to be listed");
+}
+
+static bool out_of_fuel(const nst_analysis *a, nst_diags *diags) {
+  if (diags) nst_tell_starved(diags, a->ir);
+  return false;
+}
+
 bool nst_analysis_count(nst_analysis *a, const nst_nest *nest, nst_counts *out, nst_diags *diags) {
   const nst_plan *p = a->plan;
+  if (!nst_fuel_spend(a->fuel, a->formula_steps + (a->planned_now ? 0 : a->plan_steps)) || nst_fuel_is_out(a->fuel))
+    return out_of_fuel(a, diags);
+  a->planned_now = false;
   if (!p) {
     if (diags)
       nst_diag_add(diags, NST_D_ANALYSIS_PATH_TOO_LONG, a->ir->span,
@@ -135,16 +181,23 @@ bool nst_analysis_count(nst_analysis *a, const nst_nest *nest, nst_counts *out, 
   }
   for (int i = 0; i < p->ngroups; i++) {
     const nst_plan_group *g = &p->groups[i];
+    if (!nst_fuel_spend(a->fuel, (uint64_t)g->ninputs / 4)) return out_of_fuel(a, diags);
     for (int k = 0; k < g->ninputs; k++) a->inputs[k] = nst_input_of(nest, g->inputs[k]);
     const size_t bytes = (size_t)g->ninputs * sizeof *a->inputs;
-    if (a->known[i] && !memcmp(a->counted[i], a->inputs, bytes)) continue;
+    if (a->known[i] && !memcmp(a->counted[i], a->inputs, bytes)) {
+      if (!nst_fuel_spend(a->fuel, a->steps[i])) return out_of_fuel(a, diags);
+      continue;
+    }
+    const uint64_t before = a->fuel ? *a->fuel : 0;
     a->known[i] = false;
     if (nst_group_count(g->group, a->inputs, a->columns + g->first, a->scratch) != NST_GROUP_OK) {
+      if (nst_fuel_is_out(a->fuel)) return out_of_fuel(a, diags);
       refuse(a, g, diags);
       return false;
     }
     memcpy(a->counted[i], a->inputs, bytes);
     a->known[i] = true;
+    a->steps[i] = a->fuel ? before - *a->fuel : 0;
   }
   if (!no_conflict(a, diags)) return false;
   int moves = out->nstmts * out->nlevels * out->ntensors;

@@ -53,9 +53,11 @@ typedef struct {
 
 const nst_plan *nst_analysis_plan(const nst_analysis *a); /* borrowed */
 
-typedef enum { NST_GROUP_OK, NST_GROUP_OVERFLOW, NST_GROUP_TOO_LARGE } nst_group_status;
+typedef enum { NST_GROUP_OK, NST_GROUP_OVERFLOW, NST_GROUP_TOO_LARGE /* or its budget is out: 0 */ } nst_group_status;
 typedef struct nst_group_scratch nst_group_scratch; /* grows as needed; one per thread */
 nst_group_scratch *nst_group_scratch_new(void);
+/* Counts spend this budget; NULL, as made: none. */
+void nst_group_scratch_set_fuel(nst_group_scratch *s, uint64_t *fuel);
 void nst_group_scratch_free(nst_group_scratch *s);
 /* in: [ninputs] numbers in the order of the inputs; out: [ncolumns]. Pure: same numbers, same columns. */
 nst_group_status nst_group_count(const nst_group *g, const int64_t *in, int64_t *out, nst_group_scratch *s);

@@ -26,9 +26,15 @@ const char *nst_counts_diff(nst_arena *arena, const nst_ir_mapping *m, const nst
 /* The analysis (ir/analysis.c): exact, without enumerating the iteration space. */
 typedef struct nst_analysis nst_analysis;
 nst_analysis *nst_analysis_new(const nst_ir_mapping *m);
+/* The same where planning and every count spend this budget (NULL: none), which must outlive the analysis. A count pays for
+ * what earlier ones left at hand, too: whether a point is within the budget does not depend on those before it. */
+nst_analysis *nst_analysis_new_within(const nst_ir_mapping *m, uint64_t *fuel);
 void nst_analysis_free(nst_analysis *a);
 /* false: refused, with a message in diags (NULL allowed): a sum of too many terms, an overflow, reduce = false broken. */
 bool nst_analysis_count(nst_analysis *a, const nst_nest *nest, nst_counts *out, nst_diags *diags);
+
+/* The message of a count that its budget does not last for. */
+void nst_tell_starved(nst_diags *diags, const nst_ir_mapping *m);
 
 /* The simulator (ir/simulate.c): executes the rules literally, element by element. Refuses, with a message,
  * nests with more than `limit` work (points x nodes; 0 = the default of 2^26). */

@@ -62,6 +62,19 @@ static bool fits_i64(nst_i128 v) { return v == (nst_i128)(int64_t)v; }
 /* Integers of 64 bits are nearly all that occurs: their sums and products need no reduction. */
 static bool both_small(nst_rat a, nst_rat b) { return a.den == 1 && b.den == 1 && fits_i64(a.num) && fits_i64(b.num); }
 
+/* Steps that an operation takes beyond its node: reducing to lowest terms is a walk over the bits of both numbers. */
+static uint64_t steps_beyond(nst_expr_kind kind, const nst_value *a, const nst_value *b) {
+  if (kind == NST_X_POW || kind == NST_X_LOG2 || kind == NST_X_SQRT || kind == NST_X_GCD) return 16;
+  if (a->kind != NST_VALUE_RAT || b->kind != NST_VALUE_RAT) return 4;
+  if (both_small(a->rat, b->rat)) return kind == NST_X_DIV || kind == NST_X_CEILDIV ? 8 : 0;
+  const bool moderate = fits_i64(a->rat.num) && fits_i64(a->rat.den) && fits_i64(b->rat.num) && fits_i64(b->rat.den);
+  return moderate ? 32 : 512;
+}
+
+static bool pay(const walk *w, nst_expr_kind kind, const nst_value *a, const nst_value *b) {
+  return !w->env->fuel || nst_fuel_spend(w->env->fuel, steps_beyond(kind, a, b));
+}
+
 static int compare(const nst_value *a, const nst_value *b) {
   if (a->kind == NST_VALUE_BOOL) return (int)a->truth - (int)b->truth;
   if (a->kind == NST_VALUE_REAL || b->kind == NST_VALUE_REAL) {
@@ -183,6 +196,7 @@ static nst_eval_status sum(nst_value *out, const nst_expr *e, const walk *w, con
     sum_frame frame = {sums, {i, 1}};
     nst_value total = *out;
     if ((s = eval(&term, e->a, w, &frame))) return s;
+    if (!pay(w, NST_X_ADD, &total, &term)) return fail(w, e, NST_EVAL_FUEL);
     if ((s = binary(out, NST_X_ADD, &total, &term))) return fail(w, e, s);
   }
   return NST_EVAL_OK;
@@ -221,11 +235,13 @@ static nst_eval_status eval(nst_value *out, const nst_expr *e, const walk *w, co
   case NST_X_CEILDIV:
   case NST_X_GCD:
     if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
+    if (!pay(w, e->kind, &a, &b)) return fail(w, e, NST_EVAL_FUEL);
     s = binary(out, e->kind, &a, &b);
     return s ? fail(w, e, s) : NST_EVAL_OK;
   case NST_X_MIN:
   case NST_X_MAX:
     if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
+    if (!pay(w, e->kind, &a, &b)) return fail(w, e, NST_EVAL_FUEL);
     *out = (e->kind == NST_X_MIN) == (compare(&b, &a) < 0) ? b : a;
     return NST_EVAL_OK;
   case NST_X_NEG:
@@ -235,6 +251,7 @@ static nst_eval_status eval(nst_value *out, const nst_expr *e, const walk *w, co
   case NST_X_LOG2:
   case NST_X_SQRT:
     if ((s = eval(&a, e->a, w, sums))) return s;
+    if (!pay(w, e->kind, &a, &a)) return fail(w, e, NST_EVAL_FUEL);
     s = unary(out, e->kind, &a);
     return s ? fail(w, e, s) : NST_EVAL_OK;
   case NST_X_EQ:
@@ -244,6 +261,7 @@ static nst_eval_status eval(nst_value *out, const nst_expr *e, const walk *w, co
   case NST_X_GT:
   case NST_X_GE: {
     if ((s = eval(&a, e->a, w, sums)) || (s = eval(&b, e->b, w, sums))) return s;
+    if (!pay(w, e->kind, &a, &b)) return fail(w, e, NST_EVAL_FUEL);
     int c = compare(&a, &b);
     return give_bool(out, e->kind == NST_X_EQ   ? c == 0
                           : e->kind == NST_X_NE ? c != 0

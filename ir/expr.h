@@ -10,6 +10,7 @@
 #ifndef NST_IR_EXPR_H
 #define NST_IR_EXPR_H
 #include "base/buffer.h"
+#include "base/fuel.h"
 #include "base/intern.h"
 #include "base/rational.h"
 #include "base/source.h"
@@ -63,7 +64,7 @@ typedef struct nst_eval_env {
   nst_eval_status (*metric)(void *ctx, const nst_expr *e, nst_value *out);
   void *metric_ctx;
   const bool *lost; /* named values that have none; NULL: all have one */
-  uint64_t *fuel; /* NULL: unlimited; else one unit per node evaluated */
+  uint64_t *fuel; /* one step per node evaluated, more where numbers are wide */
 } nst_eval_env;
 
 /* On failure *where is the span of the smallest failing node. */

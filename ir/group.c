@@ -21,6 +21,8 @@ nst_group_scratch *nst_group_scratch_new(void) {
   return s;
 }
 
+void nst_group_scratch_set_fuel(nst_group_scratch *s, uint64_t *fuel) { s->fuel = fuel; }
+
 void nst_group_scratch_free(nst_group_scratch *s) {
   if (!s) return;
   for (int i = 0; i < NST_COMPONENT_DIMS; i++) {
@@ -199,6 +201,7 @@ static void add_splits(splitter *x, nst_component *part, const int *dims, const 
     part->nsplits[d] = 0;
   }
   int time = 0;
+  nst_group_spend(x->s, (int64_t)g->nsplits * (2 + g->nsplits / 8)); /* found out with the first column */
   for (int i = 0; i < g->nsplits; i++) {
     const nst_group_split *split = &g->splits[i];
     int d = 0;
@@ -366,6 +369,11 @@ nst_group_status nst_group_count(const nst_group *g, const int64_t *in, int64_t 
     x.extents[d] = in[g->extents[d]];
     x.leader[d] = d;
   }
+  int64_t ranks = 0;
+  for (int a = 0; a < g->naccesses; a++) ranks += g->accesses[a].nranks;
+  /* Accesses are compared with one another, dimensions likewise. */
+  if (!nst_group_spend(s, 4 + ranks * (2 + g->naccesses / 4) + (int64_t)g->ndims * (2 + g->ndims / 4)))
+    return NST_GROUP_TOO_LARGE;
   bool empty;
   nst_group_status status = read_accesses(&x, in, &empty);
   if (status != NST_GROUP_OK) return status;
@@ -377,6 +385,7 @@ nst_group_status nst_group_count(const nst_group *g, const int64_t *in, int64_t 
   status = split(&x, in);
   for (int c = 0; c < g->ncolumns && status == NST_GROUP_OK; c++) {
     nst_column whole = g->columns[c];
+    if (!nst_group_spend(s, 2 + x.nparts)) return NST_GROUP_TOO_LARGE;
     bool moves = !whole.advance; /* a loop over a dimension that fell away has no second tile to move on to */
     for (int k = 0; k < x.nparts; k++) moves = moves || x.parts[k].own_time[whole.cut];
     out[c] = moves;

@@ -26,6 +26,7 @@
  * is known. */
 #ifndef NST_IR_GROUP_H
 #define NST_IR_GROUP_H
+#include "base/fuel.h"
 #include "ir/analysis.h"
 
 typedef enum { NST_SPLIT_TIME, NST_SPLIT_PARENT, NST_SPLIT_SIBLING } nst_split_kind;
@@ -80,7 +81,7 @@ typedef struct {
   nst_sibling_mode siblings;
   bool places;           /* keep progressions instead of multiplying */
 } nst_chain;
-nst_group_status nst_chain_walk(const nst_chain *c, nst_contexts *out, nst_ints *work, nst_ints *progs);
+nst_group_status nst_chain_walk(const nst_chain *c, nst_contexts *out, nst_group_scratch *s);
 
 /* A component: dimensions that interact, with numbers. Its ranks are sums of coef * dim + offset. */
 typedef struct { int nterms; int dims[NST_COMPONENT_DIMS]; int64_t coefs[NST_COMPONENT_DIMS]; int64_t offset;
@@ -104,9 +105,9 @@ typedef struct {
 /* Values of all combinations of progressions (step, count) added to runs (start, count) of stride `stride` that fall
  * into [lo, hi), summed over the combinations; or the largest number for one combination. */
 nst_group_status nst_clip_sum(int64_t *out, const nst_ints *runs, int64_t stride, const nst_ints *progs, int64_t lo,
-                              int64_t hi, uint64_t *work);
+                              int64_t hi, nst_group_scratch *s);
 nst_group_status nst_clip_max(int64_t *out, const nst_ints *runs, int64_t stride, const nst_ints *progs, int64_t lo,
-                              int64_t hi, uint64_t *work);
+                              int64_t hi, nst_group_scratch *s);
 
 nst_group_status nst_single_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s);
 nst_group_status nst_pair_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s);
@@ -122,5 +123,9 @@ struct nst_group_scratch {
   nst_ints work, stack, progs, runs, set[4];
   nst_group_block *blocks; size_t nblocks, block, used; /* numbers of one call */
   uint64_t listed;                            /* points listed in this call */
+  uint64_t *fuel;                             /* or NULL */
 };
+static inline bool nst_group_spend(const nst_group_scratch *s, int64_t steps) {
+  return nst_fuel_spend(s->fuel, (uint64_t)steps);
+}
 #endif

@@ -32,6 +32,7 @@ typedef struct {
   const nst_chain *c;
   nst_contexts *out;
   nst_ints *work, *progs; /* the siblings under way; the progressions under way */
+  const nst_group_scratch *s;
   size_t stride;
 } walker;
 
@@ -71,6 +72,7 @@ static nst_group_status walk_index(walker *w, int i, size_t base, size_t n, int6
                                    bool step) {
   int64_t tile = w->c->splits[i].tile;
   size_t top = w->work->len, m = 0;
+  if (!nst_group_spend(w->s, 1 + (int64_t)n)) return NST_GROUP_TOO_LARGE;
   for (size_t k = 0; k < n; k++) {
     size_t to = w->work->len;
     if (!push_moved(w, base + k * w->stride, v, tile)) continue;
@@ -123,6 +125,7 @@ static nst_group_status walk_indices(walker *w, int i, size_t base, size_t n, in
   }
   nst_ints_push(w->work, first);
   size_t count = w->work->len - at;
+  if (!nst_group_spend(w->s, 4 * (int64_t)count)) return NST_GROUP_TOO_LARGE;
   qsort(w->work->v + at, count, sizeof(int64_t), compare_ints);
   for (size_t k = 0; k + 1 < count; k++) {
     int64_t v0 = w->work->v[at + k], v1 = w->work->v[at + k + 1];
@@ -169,7 +172,7 @@ static nst_group_status walk_siblings(walker *w, int i, size_t base, size_t n, i
   size_t top = w->work->len, m = 0;
   for (size_t k = 0; k < n; k++)
     for (int64_t v = 0; push_moved(w, base + k * w->stride, v, tile); v++)
-      if (++m > NST_SIBLINGS_LIMIT) return NST_GROUP_TOO_LARGE;
+      if (++m > NST_SIBLINGS_LIMIT || !nst_group_spend(w->s, 1)) return NST_GROUP_TOO_LARGE;
   nst_group_status status = walk(w, i + 1, top, m, mult);
   w->work->len = top;
   return status;
@@ -200,6 +203,7 @@ static void emit(walker *w, size_t base, size_t n, int64_t mult) {
 
 static nst_group_status walk(walker *w, int i, size_t base, size_t n, int64_t mult) {
   const nst_chain *c = w->c;
+  if (!nst_group_spend(w->s, 2 + 2 * (int64_t)n)) return NST_GROUP_TOO_LARGE;
   if (i == c->nsplits) {
     emit(w, base, n, mult);
     return NST_GROUP_OK;
@@ -219,8 +223,9 @@ static nst_group_status walk(walker *w, int i, size_t base, size_t n, int64_t mu
   return NST_GROUP_OK;
 }
 
-nst_group_status nst_chain_walk(const nst_chain *c, nst_contexts *out, nst_ints *work, nst_ints *progs) {
-  walker w = {c, out, work, progs, CAND + 2 * ((size_t)c->nsplits + 2)};
+nst_group_status nst_chain_walk(const nst_chain *c, nst_contexts *out, nst_group_scratch *s) {
+  nst_ints *work = &s->work, *progs = &s->stack;
+  walker w = {c, out, work, progs, s, CAND + 2 * ((size_t)c->nsplits + 2)};
   out->len = 0;
   out->nsiblings = 0;
   out->progs.len = 0;

@@ -18,7 +18,7 @@ typedef struct {
   int64_t base;
   int64_t reach[65];      /* how far progressions k.. go */
   int64_t places[65];     /* how many combinations they have */
-  uint64_t *work;
+  nst_group_scratch *s;
   bool over;
 } clipper;
 
@@ -28,9 +28,10 @@ static int64_t floor_div(nst_i128 a, nst_i128 b) { /* b > 0 */
 }
 
 /* sum over i in [0, n) of floor((a*i + b) / m); a, b >= 0, m > 0. */
-static nst_i128 floor_sum(nst_i128 n, nst_i128 m, nst_i128 a, nst_i128 b) {
+static nst_i128 floor_sum(nst_i128 n, nst_i128 m, nst_i128 a, nst_i128 b, int64_t *rounds) {
   nst_i128 sum = 0;
   while (n > 0) {
+    ++*rounds;
     sum += (n - 1) * n / 2 * (a / m) + n * (b / m);
     a %= m;
     b %= m;
@@ -46,7 +47,7 @@ static nst_i128 floor_sum(nst_i128 n, nst_i128 m, nst_i128 a, nst_i128 b) {
 }
 
 /* Pairs (v, i), 0 <= v < n, 0 <= i < m, with s*v + a*i < z. */
-static int64_t below(int64_t n, int64_t m, int64_t s, int64_t a, int64_t z) {
+static int64_t below(int64_t n, int64_t m, int64_t s, int64_t a, int64_t z, int64_t *rounds) {
   if (z <= 0) return 0;
   int64_t used = (z - 1) / s + 1;
   if (used > n) used = n;
@@ -54,7 +55,7 @@ static int64_t below(int64_t n, int64_t m, int64_t s, int64_t a, int64_t z) {
   if (full < 0) full = 0;
   if (full > used) full = used;
   nst_i128 sum = (nst_i128)full * m;
-  if (used > full) sum += floor_sum(used - full, a, s, (nst_i128)z - 1 - (nst_i128)s * (used - 1)) + (used - full);
+  if (used > full) sum += floor_sum(used - full, a, s, (nst_i128)z - 1 - (nst_i128)s * (used - 1), rounds) + (used - full);
   return (int64_t)sum;
 }
 
@@ -67,8 +68,9 @@ static int64_t run_inside(const clipper *c, int64_t start, int64_t count) {
   return to > from ? to - from : 0;
 }
 
-static int64_t at_one_place(const clipper *c, int64_t base) {
+static int64_t at_one_place(clipper *c, int64_t base) {
   int64_t sum = 0;
+  if (!nst_group_spend(c->s, 2 * (int64_t)c->runs->len)) c->over = true;
   for (size_t r = 0; r < c->runs->len; r += 2) sum += run_inside(c, base + c->runs->v[r], c->runs->v[r + 1]);
   return sum;
 }
@@ -89,7 +91,7 @@ static ranges split(const clipper *c, int64_t base, int k) {
 }
 
 static bool spend(clipper *c) {
-  if (++*c->work > NST_EXPLICIT_LIMIT) c->over = true;
+  if (++c->s->listed > NST_EXPLICIT_LIMIT || !nst_group_spend(c->s, 4)) c->over = true;
   return !c->over;
 }
 
@@ -99,12 +101,13 @@ static int64_t sum_from(clipper *c, int64_t base, int k) {
   if (hi < c->lo || lo >= c->hi) return 0;
   if (k == c->n) return at_one_place(c, base);
   if (k == c->n - 1) {
-    int64_t sum = 0;
+    int64_t sum = 0, rounds = 0;
     for (size_t r = 0; r < c->runs->len; r += 2) {
       int64_t start = base + c->runs->v[r], count = c->runs->v[r + 1];
-      sum += below(c->count[k], count, c->step[k], c->stride, c->hi - start) -
-             below(c->count[k], count, c->step[k], c->stride, c->lo - start);
+      sum += below(c->count[k], count, c->step[k], c->stride, c->hi - start, &rounds) -
+             below(c->count[k], count, c->step[k], c->stride, c->lo - start, &rounds);
     }
+    if (!nst_group_spend(c->s, (int64_t)c->runs->len * 4 + 8 * rounds)) c->over = true;
     return sum;
   }
   ranges r = split(c, base, k);
@@ -137,8 +140,9 @@ static int64_t max_from(clipper *c, int64_t base, int k, int64_t best) {
 }
 
 static nst_group_status prepare(clipper *c, const nst_ints *runs, int64_t stride, const nst_ints *progs, int64_t lo,
-                                int64_t hi, uint64_t *work) {
-  *c = (clipper){.runs = runs, .stride = stride, .lo = lo, .hi = hi, .work = work};
+                                int64_t hi, nst_group_scratch *s) {
+  *c = (clipper){.runs = runs, .stride = stride, .lo = lo, .hi = hi, .s = s};
+  if (!nst_group_spend(s, 8 + (int64_t)(runs->len + progs->len))) return NST_GROUP_TOO_LARGE;
   for (size_t r = 0; r < runs->len; r += 2) {
     int64_t first = runs->v[r], last = first + stride * (runs->v[r + 1] - 1);
     if (!r || first < c->first) c->first = first;
@@ -180,22 +184,22 @@ static nst_group_status prepare(clipper *c, const nst_ints *runs, int64_t stride
 }
 
 nst_group_status nst_clip_sum(int64_t *out, const nst_ints *runs, int64_t stride, const nst_ints *progs, int64_t lo,
-                              int64_t hi, uint64_t *work) {
+                              int64_t hi, nst_group_scratch *s) {
   clipper c;
   *out = 0;
   if (!runs->len || hi <= lo) return NST_GROUP_OK;
-  nst_group_status status = prepare(&c, runs, stride, progs, lo, hi, work);
+  nst_group_status status = prepare(&c, runs, stride, progs, lo, hi, s);
   if (status != NST_GROUP_OK) return status;
   *out = sum_from(&c, c.base, 0);
   return c.over ? NST_GROUP_TOO_LARGE : NST_GROUP_OK;
 }
 
 nst_group_status nst_clip_max(int64_t *out, const nst_ints *runs, int64_t stride, const nst_ints *progs, int64_t lo,
-                              int64_t hi, uint64_t *work) {
+                              int64_t hi, nst_group_scratch *s) {
   clipper c;
   *out = 0;
   if (!runs->len || hi <= lo) return NST_GROUP_OK;
-  nst_group_status status = prepare(&c, runs, stride, progs, lo, hi, work);
+  nst_group_status status = prepare(&c, runs, stride, progs, lo, hi, s);
   if (status != NST_GROUP_OK) return status;
   *out = max_from(&c, c.base, 0, 0);
   return c.over ? NST_GROUP_TOO_LARGE : NST_GROUP_OK;

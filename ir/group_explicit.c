@@ -61,6 +61,7 @@ static bool lister_init(lister *l, const nst_component *c, nst_group_scratch *s)
     if (keys > KEYS_LIMIT) return false;
   }
   l->words = (size_t)(keys + 63) / 64;
+  if (!nst_group_spend(s, 4 * (int64_t)l->words / 16)) return false; /* pages of the bitmaps */
   for (int k = 0; k < 4; k++) {
     l->sets[k].keys = &s->set[k];
     s->set[k].len = 0;
@@ -77,6 +78,15 @@ static void lister_fini(lister *l) {
 
 /* Adds the elements of a box (lo and len per dimension) to a set; elements of `without` are left out. An access is
  * listed over the dimensions that it uses. */
+/* Steps to list an access over a box: a point costs the terms of its ranks. */
+static int64_t listing(const nst_component_access *a, const bool *uses, int ndims, const int64_t *len) {
+  int64_t points = 1, terms = 0;
+  for (int r = 0; r < a->nranks; r++) terms += 1 + a->ranks[r].nterms;
+  for (int d = 0; d < ndims && points <= NST_EXPLICIT_LIMIT; d++)
+    if (uses[d]) points = len[d] > NST_EXPLICIT_LIMIT ? len[d] : points * len[d];
+  return (points > NST_EXPLICIT_LIMIT ? NST_EXPLICIT_LIMIT : points) * (1 + terms / 8) + terms;
+}
+
 static void add_elements(lister *l, const int64_t *lo, const int64_t *len, key_set *to, const key_set *without) {
   const nst_component *c = l->c;
   for (int a = 0; a < c->naccesses; a++) {
@@ -85,6 +95,10 @@ static void add_elements(lister *l, const int64_t *lo, const int64_t *len, key_s
     memcpy(at, lo, (size_t)c->ndims * sizeof *at);
     for (int r = 0; r < l->nranks; r++)
       for (int t = 0; t < c->accesses[a].ranks[r].nterms; t++) uses[c->accesses[a].ranks[r].dims[t]] = true;
+    if (!nst_group_spend(l->s, listing(&c->accesses[a], uses, c->ndims, len))) {
+      l->too_large = true;
+      return;
+    }
     for (bool more = true; more;) {
       if (++l->s->listed > NST_EXPLICIT_LIMIT) {
         l->too_large = true;
@@ -205,7 +219,7 @@ nst_group_status nst_explicit_column(nst_component *c, nst_column col, int64_t *
     nst_chain chain = nst_component_chain(c, d, col);
     chain.places = places_matter(c);
     if (col.kind == NST_COLUMN_FIRST) chain.nsplits = 0;
-    nst_group_status status = nst_chain_walk(&chain, &s->contexts[d], &s->work, &s->stack);
+    nst_group_status status = nst_chain_walk(&chain, &s->contexts[d], s);
     if (status != NST_GROUP_OK) return status;
     if (!s->contexts[d].len) return NST_GROUP_OK;
     p.in[d] = &s->contexts[d];
@@ -244,7 +258,7 @@ typedef struct {
 static void touch_box(toucher *t) {
   const nst_component *c = t->l.c;
   int64_t lo[NST_COMPONENT_DIMS], len[NST_COMPONENT_DIMS];
-  if (++t->l.s->listed > NST_EXPLICIT_LIMIT) t->l.too_large = true;
+  if (++t->l.s->listed > NST_EXPLICIT_LIMIT || !nst_group_spend(t->l.s, 2 + t->naxes)) t->l.too_large = true;
   for (int d = 0; d < c->ndims; d++) {
     lo[d] = 0;
     len[d] = c->extents[d];

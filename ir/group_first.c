@@ -50,7 +50,7 @@ typedef struct {
   int64_t lo, hi, least; /* of the elements of the shortened group */
   uint8_t *marks;        /* per element: 1 touched before, 2 at this time, 4 by this parent */
   nst_ints *mine, *fresh;
-  uint64_t *listed;
+  nst_group_scratch *s;
   int64_t first;
   bool too_large;
 } toucher;
@@ -70,7 +70,8 @@ static int make_class(dimension *d, int level, int64_t len) {
 }
 
 /* Lengths from the inside out: classes of a level come after those that they lie in. */
-static void set_lengths(dimension *d) {
+static void set_lengths(toucher *t, dimension *d) {
+  if (!nst_group_spend(t->s, (int64_t)d->n * (d->nsplits + 1) / 8)) t->too_large = true;
   for (int k = 0; k < d->n; k++)
     if (d->classes[k].level == d->nsplits) d->lens[k] = d->fulls[k];
   for (int level = d->nsplits - 1; level >= 0; level--)
@@ -85,7 +86,8 @@ static void set_lengths(dimension *d) {
 static void shorten(toucher *t, dimension *d, int64_t window) {
   for (int k = 0; k < d->n; k++) d->fulls[k] = d->classes[k].full;
   for (int level = d->nsplits; level >= 0; level--) {
-    set_lengths(d);
+    set_lengths(t, d);
+    if (t->too_large) return;
     for (int k = 0; k < d->n; k++) {
       tile_class *c = &d->classes[k];
       if (c->level != level || !c->full || t->nstretches == STRETCHES) continue;
@@ -97,7 +99,7 @@ static void shorten(toucher *t, dimension *d, int64_t window) {
       d->fulls[k] = keep;
     }
   }
-  set_lengths(d);
+  set_lengths(t, d);
 }
 
 static bool locate(const dimension *d, int64_t *lo, int64_t *len) {
@@ -116,10 +118,11 @@ static bool locate(const dimension *d, int64_t *lo, int64_t *len) {
 
 static void touch_box(toucher *t) {
   int64_t lo[2], len[2];
-  if (++*t->listed > NST_EXPLICIT_LIMIT) t->too_large = true;
+  if (++t->s->listed > NST_EXPLICIT_LIMIT) t->too_large = true;
+  if (!nst_group_spend(t->s, 2 + t->naxes)) t->too_large = true;
   if (!locate(&t->dims[0], &lo[0], &len[0]) || !locate(&t->dims[1], &lo[1], &len[1])) return;
-  *t->listed += (uint64_t)(len[0] * len[1]);
-  if (*t->listed > NST_EXPLICIT_LIMIT) t->too_large = true;
+  t->s->listed += (uint64_t)(len[0] * len[1]);
+  if (t->s->listed > NST_EXPLICIT_LIMIT || !nst_group_spend(t->s, len[0] * len[1])) t->too_large = true;
   for (int64_t p = lo[0]; p < lo[0] + len[0] && !t->too_large; p++)
     for (int64_t r = lo[1]; r < lo[1] + len[1]; r++) {
       int64_t e = t->c->coefs[0] * p + t->c->coefs[1] * r;
@@ -173,7 +176,7 @@ static int64_t count_first(toucher *t, unsigned more) {
     for (int k = 0; k < x->n; k++)
       if (x->classes[k].stretch >= 0)
         x->fulls[k] = t->base[x->classes[k].stretch] + (more >> x->classes[k].stretch & 1);
-    set_lengths(x);
+    set_lengths(t, x);
     int64_t reach = c->coefs[d] * (x->lens[x->root] - 1), was = c->coefs[d] * (c->extents[d] - 1);
     if (reach < 0) least += reach;
     span += reach < 0 ? -reach : reach;
@@ -189,7 +192,7 @@ static int64_t count_first(toucher *t, unsigned more) {
   if (c->clipped && c->hi - whole_least - shorter < span) t->hi = least + (c->hi - whole_least - shorter);
   for (int i = 0; i < t->naxes; i++) t->axes[i].count = most_tiles(&t->dims[t->axes[i].dim], t->axes[i].split);
   t->first = 0;
-  if (span > NST_EXPLICIT_LIMIT) t->too_large = true;
+  if (span > NST_EXPLICIT_LIMIT || !nst_group_spend(t->s, span / 128)) t->too_large = true;
   t->marks = t->too_large ? NULL : calloc((size_t)span, 1);
   if (!t->too_large && !t->marks) nst_out_of_memory();
   touch(t, 0);
@@ -238,7 +241,7 @@ nst_group_status nst_pair_first(const nst_component *c, int64_t *out, nst_group_
   toucher *t = calloc(1, sizeof *t);
   int64_t window[2], *indices = calloc((size_t)(c->nsplits[0] + c->nsplits[1]) + 1, sizeof *indices);
   if (!t || !indices) nst_out_of_memory();
-  *t = (toucher){.c = c, .mine = &s->set[0], .fresh = &s->set[1], .listed = &s->listed};
+  *t = (toucher){.c = c, .mine = &s->set[0], .fresh = &s->set[1], .s = s};
   t->axes = calloc((size_t)(c->nsplits[0] + c->nsplits[1]) + 1, sizeof *t->axes);
   if (!t->axes) nst_out_of_memory();
   s->set[0].len = s->set[1].len = 0;

@@ -53,11 +53,12 @@ static void add_run(nst_ints *set, int64_t stride, int64_t start, int64_t count)
   nst_ints_push(set, q + count);
 }
 
-static bool add_box(nst_ints *set, const pair *p, box b, bool swap, uint64_t *listed) {
+static bool add_box(nst_ints *set, const pair *p, box b, bool swap, nst_group_scratch *s) {
   int64_t A = swap ? p->B : p->A, B = swap ? p->A : p->B, x = swap ? b.y : b.x, y = swap ? b.x : b.y;
   int64_t n = runs_needed(A, B, x, y);
-  *listed += (uint64_t)n;
-  if (*listed > NST_EXPLICIT_LIMIT) return false;
+  s->listed += (uint64_t)n;
+  /* Each run is made, sorted, and met with others. */
+  if (s->listed > NST_EXPLICIT_LIMIT || !nst_group_spend(s, 4 + 4 * n)) return false;
   for (int64_t j = 0; j < n; j++)
     add_run(set, A, b.start + B * j, x >= B ? x + B * ((y - j + A - 1) / A - 1) : x);
   return true;
@@ -158,7 +159,7 @@ static bool union_of(nst_ints *set, const leaf *l, bool before, bool swap) {
       int64_t lo0 = before ? u[i].plo : u[i].lo, len0 = before ? u[i].plen : u[i].len;
       for (i++; i < l->at[0]->nsiblings && (before ? u[i].plo : u[i].lo) == lo0 + len0; i++)
         len0 += before ? u[i].plen : u[i].len;
-      if (!add_box(set, &l->p, box_of(&l->p, lo0, len0, lo1, len1), swap, &l->s->listed)) return false;
+      if (!add_box(set, &l->p, box_of(&l->p, lo0, len0, lo1, len1), swap, l->s)) return false;
     }
   }
   normalise(set);
@@ -172,8 +173,8 @@ static bool changes(nst_ints *set, const leaf *l, bool before, bool swap) {
   for (size_t i = 0; i < l->at[0]->nsiblings; i++)
     for (size_t j = 0; j < l->at[1]->nsiblings; j++) {
       has->len = had->len = 0;
-      if (!add_box(has, &l->p, box_at(l, i, j, before), swap, &l->s->listed) ||
-          !add_box(had, &l->p, box_at(l, i, j, !before), swap, &l->s->listed))
+      if (!add_box(has, &l->p, box_at(l, i, j, before), swap, l->s) ||
+          !add_box(had, &l->p, box_at(l, i, j, !before), swap, l->s))
         return false;
       normalise(has);
       normalise(had);
@@ -201,8 +202,7 @@ static nst_group_status measure(int64_t *out, const nst_ints *set, int64_t strid
       nst_ints_push(progs, prog[0] * (d ? l->p.b : l->p.a));
       nst_ints_push(progs, prog[1]);
     }
-  return (l->kind == NST_COLUMN_MAX ? nst_clip_max : nst_clip_sum)(out, runs, stride, progs, l->p.lo, l->p.hi,
-                                                                   &l->s->listed);
+  return (l->kind == NST_COLUMN_MAX ? nst_clip_max : nst_clip_sum)(out, runs, stride, progs, l->p.lo, l->p.hi, l->s);
 }
 
 /* Elements that two boxes share, where a closed form is at hand; else -1. */
@@ -217,6 +217,7 @@ static nst_group_status count_leaf(int64_t *out, const leaf *l) {
   bool before = l->kind == NST_COLUMN_OLD || l->kind == NST_COLUMN_STAY;
   bool stays = l->kind == NST_COLUMN_KEPT || l->kind == NST_COLUMN_STAY;
   bool lone = l->at[0]->nsiblings == 1 && l->at[1]->nsiblings == 1;
+  if (!nst_group_spend(l->s, 2 + 2 * (int64_t)(l->at[0]->nsiblings * l->at[1]->nsiblings))) return NST_GROUP_TOO_LARGE;
   if (lone && !l->p.clipped) {
     box now = box_at(l, 0, 0, before);
     *out = stays ? shared(&l->p, now, box_at(l, 0, 0, !before)) : box_size(&l->p, now);
@@ -264,7 +265,7 @@ nst_group_status nst_pair_column(const nst_component *c, nst_column col, int64_t
     chain.places = l.p.clipped;
     l.at_before = chain.before;
     if (col.kind == NST_COLUMN_FIRST) chain.nsplits = 0; /* one box: every element has one first time */
-    nst_group_status status = nst_chain_walk(&chain, &s->contexts[d], &s->work, &s->stack);
+    nst_group_status status = nst_chain_walk(&chain, &s->contexts[d], s);
     if (status != NST_GROUP_OK) return status;
     l.in[d] = &s->contexts[d];
   }

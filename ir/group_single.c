@@ -120,7 +120,7 @@ static nst_group_status walked_column(const nst_component *c, const nst_chain *c
                                       int64_t *out, nst_group_scratch *s) {
   nst_contexts *contexts = &s->contexts[0];
   bool stays = kind == NST_COLUMN_KEPT || kind == NST_COLUMN_STAY, old = kind == NST_COLUMN_OLD;
-  nst_group_status status = nst_chain_walk(chain, contexts, &s->work, &s->stack);
+  nst_group_status status = nst_chain_walk(chain, contexts, s);
   for (size_t i = 0; i < contexts->len && status == NST_GROUP_OK; i++) {
     const nst_context *x = &contexts->items[i];
     const nst_span_pair *tile = &contexts->siblings[x->sibling];
@@ -131,7 +131,7 @@ static nst_group_status walked_column(const nst_component *c, const nst_chain *c
       nst_ints_push(&s->runs, lo);
       nst_ints_push(&s->runs, len);
       for (size_t p = 0; p < 2 * x->nprogs; p++) nst_ints_push(&s->progs, contexts->progs.v[2 * x->prog + p]);
-      status = (kind == NST_COLUMN_MAX ? nst_clip_max : nst_clip_sum)(&here, &s->runs, 1, &s->progs, c->lo, c->hi, &s->listed);
+      status = (kind == NST_COLUMN_MAX ? nst_clip_max : nst_clip_sum)(&here, &s->runs, 1, &s->progs, c->lo, c->hi, s);
     }
     if (kind != NST_COLUMN_MAX) *out += x->mult * here;
     else if (here > *out) *out = here;
@@ -140,6 +140,7 @@ static nst_group_status walked_column(const nst_component *c, const nst_chain *c
 }
 
 nst_group_status nst_single_column(const nst_component *c, nst_column col, int64_t *out, nst_group_scratch *s) {
+  if (!nst_group_spend(s, 2 + (int64_t)c->nsplits[0] * (1 + c->nsplits[0] / 8))) return NST_GROUP_TOO_LARGE;
   if (c->kind == NST_COMPONENT_UNUSED) {
     *out = unused_column(c, col);
     return NST_GROUP_OK;

@@ -42,6 +42,8 @@ struct nst_nest_maker {
   job_vec fixed, varying;
   bool *fixed_value; /* [nvalues]: depends on no parameter */
   bool fixed_done;
+  uint64_t fixed_steps; /* that they took */
+  uint64_t *fuel;       /* or NULL */
   int *outer_split; /* [nnodes]: the split of the same dimension next outside, or -1 */
   int *outer_par;   /* [nnodes]: the par on the same axis next outside, or -1 */
   int64_t *asked;   /* [nnodes]: N of `into N` */
@@ -123,6 +125,7 @@ static void add_node(nst_nest_maker *k, const nst_ir_node *n) {
     if (splits && o->dim == n->dim && k->outer_split[n->id] < 0) k->outer_split[n->id] = o->id;
     bool same_axis = n->kind == NST_NODE_PAR && o->kind == NST_NODE_PAR && o->level == n->level && o->axis == n->axis;
     if (same_axis && k->outer_par[n->id] < 0) k->outer_par[n->id] = o->id;
+    if (k->outer_split[n->id] >= 0 && (n->kind == NST_NODE_FOR || k->outer_par[n->id] >= 0)) break;
   }
   nst_name dim = m->workload.dims[n->dim].name;
   k->nest.tile[n->id] = 1; /* for d */
@@ -176,6 +179,8 @@ nst_nest_maker *nst_nest_maker_new(const nst_ir_mapping *m) {
   for (int i = 0; i < m->nnodes; i++) add_node(k, m->nodes[i]);
   return k;
 }
+
+void nst_nest_maker_set_fuel(nst_nest_maker *k, uint64_t *fuel) { k->fuel = fuel; }
 
 void nst_nest_maker_free(nst_nest_maker *k) {
   if (k) nst_arena_free(k->arena);
@@ -426,20 +431,36 @@ static bool count_instances(nst_nest *nest, nst_diags *diags) {
   return true;
 }
 
+static uint64_t least(const uint64_t *fuel, uint64_t bound) { return fuel && *fuel < bound ? *fuel : bound; }
+
 const nst_nest *nst_nest_make(nst_nest_maker *k, const nst_value *params, nst_diags *diags) {
-  uint64_t fuel = FUEL;
+  const uint64_t given = least(k->fuel, FUEL);
+  uint64_t fuel = given;
   nst_eval_env env = {.params = params, .values = k->nest.values, .fuel = &fuel};
-  run_result fixed = k->fixed_done ? RUN_GOOD : run(&k->fixed, &env, diags);
-  k->fixed_done = fixed == RUN_GOOD;
-  if (fixed == RUN_STOP || run(&k->varying, &env, diags) != RUN_GOOD || fixed != RUN_GOOD) return NULL;
+  run_result fixed = RUN_GOOD, varying = RUN_STOP;
+  if (k->fixed_done) {
+    nst_fuel_spend(&fuel, k->fixed_steps);
+  } else {
+    fixed = run(&k->fixed, &env, diags);
+    k->fixed_done = fixed == RUN_GOOD;
+    k->fixed_steps = given - fuel;
+  }
+  if (fixed != RUN_STOP) varying = run(&k->varying, &env, diags);
+  nst_fuel_spend(k->fuel, given - fuel);
+  if (fixed != RUN_GOOD || varying != RUN_GOOD) return NULL;
   if (!split_all(k, diags)) return NULL;
   if (!sizes_fit(&k->nest, diags) || !count_instances(&k->nest, diags)) return NULL;
   return &k->nest;
 }
 
 bool nst_nest_defaults(nst_value *params, const bool *given, const nst_ir_mapping *m, nst_diags *diags) {
-  uint64_t fuel = FUEL;
-  nst_eval_env env = {.params = params, .fuel = &fuel};
+  return nst_nest_defaults_within(params, given, m, NULL, diags);
+}
+
+bool nst_nest_defaults_within(nst_value *params, const bool *given, const nst_ir_mapping *m, uint64_t *fuel,
+                              nst_diags *diags) {
+  uint64_t own = FUEL;
+  nst_eval_env env = {.params = params, .fuel = fuel && *fuel < own ? fuel : &own};
   for (int i = 0; i < m->scope.nparams; i++) {
     const nst_ir_param *p = &m->scope.params[i];
     nst_span where = p->span;

@@ -39,6 +39,9 @@ typedef struct {
 /* A nest and its scratch memory, reused from one parameter vector to the next. */
 typedef struct nst_nest_maker nst_nest_maker;
 nst_nest_maker *nst_nest_maker_new(const nst_ir_mapping *m);
+/* Makes its nests spend this budget; NULL, as made: none. What is evaluated once is paid for in every nest, so that
+ * whether a point is within the budget does not depend on those before it. */
+void nst_nest_maker_set_fuel(nst_nest_maker *maker, uint64_t *fuel);
 void nst_nest_maker_free(nst_nest_maker *maker);
 /* params: [nparams] values. Returns the nest (valid until the next call) or NULL with messages in diags
  * (diags may be NULL: then only NULL). Messages carry the spans of the nodes. */
@@ -47,6 +50,8 @@ const nst_nest *nst_nest_make(nst_nest_maker *maker, const nst_value *params, ns
 /* Completes a vector of parameters: those with given[i] false get their default (given NULL: all of them).
  * false, with a message in diags (NULL allowed), where one has none or its default has no value. */
 bool nst_nest_defaults(nst_value *params, const bool *given, const nst_ir_mapping *m, nst_diags *diags);
+bool nst_nest_defaults_within(nst_value *params, const bool *given, const nst_ir_mapping *m, uint64_t *fuel,
+                              nst_diags *diags);
 /* An error for an expression that has no value: "the tile of m: division by zero". name may be "". */
 nst_diag *nst_eval_report(nst_diags *diags, nst_eval_status status, nst_span span, const char *what, const char *name);
 #endif

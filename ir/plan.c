@@ -20,6 +20,7 @@ typedef NST_VEC(nst_product) products;
 
 static int column(nst_planner *p, int group, nst_column col) {
   nst_draft *d = p->drafts.items[group];
+  nst_plan_spend(p, 1 + d->columns.len / 8);
   for (size_t i = 0; i < d->columns.len; i++) {
     const nst_column *c = &d->columns.items[i].column;
     if (c->kind == col.kind && c->advance == col.advance && c->cut == col.cut) return d->columns.items[i].id;
@@ -67,6 +68,8 @@ static int times_before(const nst_planner *p, const nst_edge *e, int group, int 
 /* The product of one kind of column for a step started by the for at `position`. */
 static void add_step(nst_planner *p, products *out, int sign, const nst_edge *e, nst_factors f, nst_column_kind kind,
                      int position) {
+  /* Each factor looks at what is outside the position, and asks which of its dimensions it is of. */
+  if (!nst_plan_spend(p, (size_t)f.n * (4 + (size_t)position / 2))) return;
   int *columns = NST_NEW_ARRAY(p->arena, f.n, int);
   int dim = nst_plan_path_node(p, e->stmt, position)->dim;
   for (int i = 0; i < f.n; i++) {
@@ -80,7 +83,7 @@ static void add_step(nst_planner *p, products *out, int sign, const nst_edge *e,
 static void add_needs(nst_planner *p, products *out, const nst_edge *e, nst_factors f) {
   add_plain(p, out, 1, f, NST_COLUMN_ALL);
   if (e->compute) return;
-  for (int i = e->run_start; i < e->end; i++)
+  for (int i = e->run_start; i < e->end && !nst_fuel_is_out(p->fuel); i++)
     if (nst_plan_path_node(p, e->stmt, i)->kind == NST_NODE_FOR) add_step(p, out, -1, e, f, NST_COLUMN_KEPT, i);
 }
 
@@ -94,7 +97,7 @@ static void add_drains(nst_planner *p, products *out, const nst_edge *e, nst_fac
     columns[i] =
       column(p, f.drafts[i], (nst_column){NST_COLUMN_OLD, false, times_before(p, e, f.drafts[i], e->run_start)});
   add_product(p, out, 1, columns, f.n);
-  for (int i = e->run_start; i < e->end; i++) {
+  for (int i = e->run_start; i < e->end && !nst_fuel_is_out(p->fuel); i++) {
     if (nst_plan_path_node(p, e->stmt, i)->kind != NST_NODE_FOR) continue;
     add_step(p, out, 1, e, f, NST_COLUMN_OLD, i);
     add_step(p, out, -1, e, f, NST_COLUMN_STAY, i);
@@ -105,6 +108,7 @@ static nst_formula formula(const products *ps) { return (nst_formula){(int)ps->l
 
 static void append(nst_planner *p, nst_formula *f, const products *ps) {
   products all = {0};
+  if (!nst_plan_spend(p, 2 + (size_t)f->nproducts / 2 + ps->len / 2)) return;
   for (int i = 0; i < f->nproducts; i++) *nst_vec_push(p->arena, &all) = f->products[i];
   for (size_t i = 0; i < ps->len; i++) *nst_vec_push(p->arena, &all) = ps->items[i];
   *f = formula(&all);
@@ -142,6 +146,8 @@ static bool same_use(const nst_planner *p, const nst_edge *e, nst_use u, nst_use
 }
 
 static void add_use(nst_planner *p, const nst_edge *e, nst_uses *us, nst_use u) {
+  const size_t ranks = (size_t)nst_plan_access(p, u)->nranks;
+  if (!nst_plan_spend(p, 1 + us->len * (1 + ranks / 4)) && us->len) return;
   for (size_t i = 0; i < us->len; i++)
     if (same_use(p, e, us->items[i], u)) return;
   *nst_vec_push(p->arena, us) = u;
@@ -150,6 +156,7 @@ static void add_use(nst_planner *p, const nst_edge *e, nst_uses *us, nst_use u) 
 /* How a statement uses a tensor: its output access, or its input accesses. */
 static void uses_of(nst_planner *p, const nst_edge *e, nst_uses *us, int stmt, int tensor) {
   const nst_ir_stmt *s = &p->m->workload.stmts[stmt];
+  nst_plan_spend(p, 1 + (size_t)s->nin / 8);
   if (s->out.tensor == tensor) add_use(p, e, us, (nst_use){stmt, -1});
   for (int i = 0; i < s->nin; i++)
     if (s->in[i].tensor == tensor) add_use(p, e, us, (nst_use){stmt, i});
@@ -163,6 +170,7 @@ static bool uses_tensor(const nst_ir_stmt *s, int tensor) {
 }
 
 static bool on_path(const nst_planner *p, int stmt, int node) {
+  nst_plan_spend(p, 1 + (size_t)p->m->paths[stmt].nnodes / 16);
   for (int i = 0; i < p->m->paths[stmt].nnodes; i++)
     if (p->m->paths[stmt].nodes[i] == node) return true;
   return false;
@@ -171,7 +179,7 @@ static bool on_path(const nst_planner *p, int stmt, int node) {
 /* The statement to which a keep's traffic belongs: the writer below it, else the first reader. */
 static int owner_of(const nst_planner *p, const nst_ir_slot *slot) {
   int first = -1;
-  for (int s = 0; s < p->m->workload.nstmts; s++) {
+  for (int s = 0; s < p->m->workload.nstmts && !nst_fuel_is_out(p->fuel); s++) {
     if (!on_path(p, s, slot->node) || !uses_tensor(&p->m->workload.stmts[s], slot->tensor)) continue;
     if (p->m->workload.stmts[s].out.tensor == slot->tensor) return s;
     if (first < 0) first = s;
@@ -221,7 +229,7 @@ static void plan_edge(nst_planner *p, int stmt, int tensor, const nst_ir_slot *p
   nst_uses us = {0};
   uses_of(p, &e, &us, stmt, tensor);
   if (child)
-    for (int s = 0; s < p->m->workload.nstmts; s++)
+    for (int s = 0; s < p->m->workload.nstmts && !nst_fuel_is_out(p->fuel); s++)
       if (s != stmt && on_path(p, s, child->node)) uses_of(p, &e, &us, s, tensor);
   size_t to_parent = at(p, stmt, parent->level, tensor), to_child = child ? at(p, stmt, child->level, tensor) : 0;
   products ps = {0};
@@ -253,7 +261,7 @@ static void plan_edge(nst_planner *p, int stmt, int tensor, const nst_ir_slot *p
 
 static void plan_tensor(nst_planner *p, int stmt, int tensor) {
   const nst_ir_slot *parent = NULL;
-  for (int i = 0; i < p->m->nslots; i++) { /* slots are in preorder, so those of a path are in nest order */
+  for (int i = 0; i < p->m->nslots && nst_plan_spend(p, 1); i++) { /* slots are in preorder, so those of a path are in nest order */
     const nst_ir_slot *slot = &p->m->slots[i];
     if (slot->tensor != tensor || !on_path(p, stmt, slot->node)) continue;
     if (parent && owner_of(p, slot) == stmt) plan_edge(p, stmt, tensor, parent, slot);
@@ -263,7 +271,7 @@ static void plan_tensor(nst_planner *p, int stmt, int tensor) {
 }
 
 static void plan_tiles(nst_planner *p) {
-  for (int i = 0; i < p->m->nslots; i++) {
+  for (int i = 0; i < p->m->nslots && nst_plan_spend(p, 1); i++) {
     const nst_ir_slot *slot = &p->m->slots[i];
     int owner = owner_of(p, slot);
     if (owner < 0) continue; /* kept, used by nothing below */
@@ -271,7 +279,7 @@ static void plan_tiles(nst_planner *p) {
     e.end = position_of(p, owner, slot->node, &e.run_start);
     nst_uses us = {0};
     uses_of(p, &e, &us, owner, slot->tensor);
-    for (int s = 0; s < p->m->workload.nstmts; s++)
+    for (int s = 0; s < p->m->workload.nstmts && !nst_fuel_is_out(p->fuel); s++)
       if (s != owner && on_path(p, s, slot->node)) uses_of(p, &e, &us, s, slot->tensor);
     products ps = {0};
     add_plain(p, &ps, 1, nst_plan_group_tensor(p, &e, &us), NST_COLUMN_MAX);
@@ -294,7 +302,7 @@ static void plan_statement(nst_planner *p, int stmt) {
   products steps = {0};
   add_plain(p, &steps, 1, f, NST_COLUMN_ALL);
   p->plan->steps[stmt] = formula(&steps);
-  for (int level = 0; level < nlevels; level++) {
+  for (int level = 0; level < nlevels && nst_plan_spend(p, 2 + (size_t)path->nnodes / 8); level++) {
     nst_level_kind kind = p->m->hardware.levels[level].kind;
     if (kind == NST_LEVEL_ARRAY || (kind == NST_LEVEL_COMPUTE && level != unit)) continue;
     nst_edge outside = {.stmt = stmt, .parent_end = -1};
@@ -315,6 +323,7 @@ static void renumber(nst_planner *p, nst_formula *fs, size_t n, const int *place
   for (size_t i = 0; i < n; i++)
     for (int k = 0; k < fs[i].nproducts; k++) {
       int *columns = NST_NEW_ARRAY(p->arena, fs[i].products[k].ncolumns, int);
+      nst_plan_spend(p, 1 + (size_t)fs[i].products[k].ncolumns / 4);
       for (int c = 0; c < fs[i].products[k].ncolumns; c++) columns[c] = place[fs[i].products[k].columns[c]];
       ((nst_product *)fs[i].products)[k].columns = columns;
     }
@@ -358,11 +367,16 @@ static void finish(nst_planner *p) {
 }
 
 const nst_plan *nst_plan_make(nst_arena *arena, const nst_ir_mapping *m) {
-  nst_planner p = {.arena = arena, .m = m, .plan = NST_NEW(arena, nst_plan)};
+  return nst_plan_make_within(arena, m, NULL);
+}
+
+const nst_plan *nst_plan_make_within(nst_arena *arena, const nst_ir_mapping *m, uint64_t *fuel) {
+  nst_planner p = {.arena = arena, .m = m, .plan = NST_NEW(arena, nst_plan), .fuel = fuel};
   size_t stmts = (size_t)m->workload.nstmts, levels = (size_t)m->hardware.nlevels;
   size_t moves = stmts * levels * (size_t)m->workload.ntensors;
   for (int s = 0; s < m->workload.nstmts; s++)
     if (m->paths[s].nnodes > NST_PLAN_MAX_PATH) return NULL;
+  if (!nst_plan_spend(&p, moves)) return NULL;
   *p.plan = (nst_plan){.ir = m,
                        .reads = NST_NEW_ARRAY(arena, moves, nst_formula),
                        .fills = NST_NEW_ARRAY(arena, moves, nst_formula),
@@ -372,12 +386,13 @@ const nst_plan *nst_plan_make(nst_arena *arena, const nst_ir_mapping *m) {
                        .ops = NST_NEW_ARRAY(arena, stmts, nst_formula),
                        .steps = NST_NEW_ARRAY(arena, stmts, nst_formula),
                        .instances = NST_NEW_ARRAY(arena, stmts * levels, nst_formula)};
-  for (int s = 0; s < m->workload.nstmts; s++) {
-    for (int t = 0; t < m->workload.ntensors; t++)
+  for (int s = 0; s < m->workload.nstmts && !nst_fuel_is_out(fuel); s++) {
+    for (int t = 0; t < m->workload.ntensors && nst_plan_spend(&p, 1 + (size_t)m->workload.stmts[s].nin / 8); t++)
       if (uses_tensor(&m->workload.stmts[s], t)) plan_tensor(&p, s, t);
     plan_statement(&p, s);
   }
   plan_tiles(&p);
+  if (nst_fuel_is_out(fuel)) return NULL;
   finish(&p);
-  return p.plan;
+  return nst_fuel_is_out(fuel) ? NULL : p.plan;
 }

@@ -28,6 +28,7 @@ bool nst_plan_same_expr(const nst_expr *a, const nst_expr *b) {
 }
 
 static int input(nst_planner *p, nst_draft *d, nst_input in) {
+  nst_plan_spend(p, 1 + d->inputs.len / 4);
   for (size_t i = 0; i < d->inputs.len; i++)
     if (!memcmp(&d->inputs.items[i], &in, sizeof in)) return (int)i;
   *nst_vec_push(p->arena, &d->inputs) = in;
@@ -52,6 +53,7 @@ static int dim_slot(const int *dims, int ndims, int dim) {
 }
 
 static void add_splits(nst_planner *p, nst_draft *d, const nst_edge *e, const int *dims, int ndims) {
+  nst_plan_spend(p, (size_t)e->end * (1 + (size_t)ndims / 4));
   for (int i = 0; i < e->end; i++) {
     const nst_ir_node *node = nst_plan_path_node(p, e->stmt, i);
     if (node->kind != NST_NODE_FOR && node->kind != NST_NODE_PAR) continue;
@@ -90,6 +92,7 @@ static bool same_draft(const nst_draft *a, const nst_draft *b) {
 }
 
 static int intern_draft(nst_planner *p, nst_draft *d) {
+  nst_plan_spend(p, 4 + p->drafts.len / 2);
   for (size_t i = 0; i < p->drafts.len; i++)
     if (same_draft(p->drafts.items[i], d)) return (int)i;
   *nst_vec_push(p->arena, &p->drafts) = d;
@@ -162,6 +165,7 @@ static int used_group(nst_planner *p, const nst_edge *e, const nst_uses *us, con
   }
   for (size_t i = 0; i < us->len; i++) {
     const nst_ir_access *a = nst_plan_access(p, us->items[i]);
+    if (!nst_plan_spend(p, 4 + (size_t)a->nranks * (1 + (size_t)ndims / 4))) break;
     nst_group_rank *ranks = NST_NEW_ARRAY(p->arena, a->nranks, nst_group_rank);
     int n = 0;
     for (int r = 0; r < a->nranks; r++)
@@ -182,6 +186,7 @@ static void group_ranks(nst_planner *p, const nst_edge *e, const nst_uses *one, 
   for (int d = 0; d < ndims; d++) leader[d] = d;
   for (int r = 0; r < a->nranks; r++) {
     if (!ranks_in[r]) continue;
+    if (!nst_plan_spend(p, 1 + (size_t)a->ranks[r].nterms * (size_t)ndims / 8)) break;
     constant = constant || !a->ranks[r].nterms;
     for (int t = 0; t < a->ranks[r].nterms; t++) {
       int from = leader[a->ranks[r].terms[t].dim], to = leader[a->ranks[r].terms[0].dim];
@@ -193,6 +198,7 @@ static void group_ranks(nst_planner *p, const nst_edge *e, const nst_uses *one, 
   if (constant) f->drafts[f->n++] = used_group(p, e, one, NULL, 0, ranks_in);
   for (int d = 0; d < ndims; d++) {
     if (!here[d] || leader[d] != d) continue;
+    if (!nst_plan_spend(p, 1 + (size_t)ndims / 8)) break;
     int n = 0;
     for (int k = 0; k < ndims; k++)
       if (here[k] && leader[k] == d) dims[n++] = k;
@@ -217,6 +223,7 @@ static bool joint_ranks(const nst_planner *p, const nst_uses *us, bool *joint, b
   for (bool more = us->len > 1; more;) {
     more = false;
     for (int r = 0; r < first->nranks; r++) {
+      if (!nst_plan_spend(p, 1 + us->len)) return any;
       bool apart = joint[r];
       for (size_t i = 0; i < us->len && !apart; i++) {
         const nst_ir_rank *rank = &nst_plan_access(p, us->items[i])->ranks[r];
@@ -239,6 +246,7 @@ nst_factors nst_plan_group_tensor(nst_planner *p, const nst_edge *e, const nst_u
   const nst_ir_workload *w = &p->m->workload;
   const nst_ir_stmt *s = &w->stmts[e->stmt];
   int nranks = nst_plan_access(p, us->items[0])->nranks, n = 0;
+  nst_plan_spend(p, 8 + (size_t)w->ndims / 4 + (size_t)nranks / 4);
   bool *joint = NST_NEW_ARRAY(p->arena, nranks, bool), *alone = NST_NEW_ARRAY(p->arena, nranks, bool);
   bool *used = NST_NEW_ARRAY(p->arena, w->ndims, bool);
   int *dims = NST_NEW_ARRAY(p->arena, w->ndims, int);

@@ -35,7 +35,10 @@ typedef struct {
   int ncolumns;
   NST_VEC(nst_conflict) conflicts;
   NST_VEC(nst_formula) conflict_formulas;
+  uint64_t *fuel; /* or NULL. Once it is out the plan is of no use, and its loops end */
 } nst_planner;
+
+static inline bool nst_plan_spend(const nst_planner *p, size_t steps) { return nst_fuel_spend(p->fuel, steps); }
 
 typedef struct {
   int *drafts;

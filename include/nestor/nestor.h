@@ -116,6 +116,9 @@ typedef struct {
 NESTOR_API size_t nestor_diagnostics_count(const nestor_diagnostics *diagnostics);
 /* Errors, kept or not. */
 NESTOR_API size_t nestor_diagnostics_errors(const nestor_diagnostics *diagnostics);
+/* Whether some message, kept or not, says that the text asks for more than is allowed, be it right or wrong: past a limit
+ * of the session, nesting, a sum over too many values, elements that the analysis would have to list. */
+NESTOR_API bool nestor_diagnostics_limit(const nestor_diagnostics *diagnostics);
 /* false: i is out of range, *out untouched. The strings are borrowed. */
 NESTOR_API bool nestor_diagnostics_get(const nestor_diagnostics *diagnostics, size_t i, nestor_diagnostic *out);
 /* For people: the message, the source line, the span underlined. color adds ANSI escapes. */
@@ -137,6 +140,10 @@ typedef struct {
   uint64_t source_bytes;  /* largest source text; 0 and the most = 16 MiB */
   uint64_t simulate_work; /* largest nest the simulator accepts, points x nodes; 0 = 2^26 */
   uint64_t verify_points; /* most points one verify block enumerates; 0 = 100,000,000 */
+  uint64_t fuel;          /* steps that making one program, one run of an evaluation by the analysis, and one run of a
+                           * model may each take; 0 = no limit beyond those of the language. Steps are counted, never
+                           * timed: the same text stops at the same place on every machine, whatever ran before. A step
+                           * is at most some 50 nanoseconds. Past it: NESTOR_ERROR and a message, E0906 or E0908 */
 } nestor_limits;
 
 typedef struct nestor_session nestor_session;

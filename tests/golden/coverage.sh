@@ -11,6 +11,7 @@ for code in $(sed -n 's/^NST_DIAG([A-Z_0-9]*, \([EW][0-9]*\),.*/\1/p' base/diag_
     E0005) continue ;;         # a file of 16 MiB: tests/cli/cli_io.py
     E0023) continue ;;         # given to embedders, not to the command: tests/unit/test_lower.c
     E0905) continue ;;         # a test that fails by it shows the text alone: eval/metric-without-value
+    E0908) continue ;;         # the command sets no such limit: tests/unit/test_fuel.c
     E0931) continue ;;         # the checker finds it first: tests/unit/test_metrics.c
     E0940 | E0999) continue ;; # faults of Nestor
     E0941) continue ;;         # no code generator: tests/cli/cli_engines.py
