@@ -5,6 +5,8 @@
  * that names the member; where the record came from is the caller's to say. */
 #ifndef NST_BENCH_RECORD_RECORD_H
 #define NST_BENCH_RECORD_RECORD_H
+#include "bench/record/outcome.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,12 +21,6 @@ typedef enum {
 const char *nst_kind_name(nst_kind kind);
 bool nst_kind_parse(nst_kind *out, const char *name);
 
-typedef enum {
-#define NST_OUTCOME(id, name, fault, meaning) NST_OUTCOME_##id,
-#include "bench/record/outcomes.def"
-#undef NST_OUTCOME
-  NST_OUTCOME_COUNT
-} nst_outcome;
 const char *nst_outcome_name(nst_outcome outcome);
 const char *nst_outcome_meaning(nst_outcome outcome);
 bool nst_outcome_is_fault(nst_outcome outcome); /* of the model: it counts as a failure */

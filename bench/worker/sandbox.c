@@ -1,0 +1,72 @@
+/* Limits of the kernel first, then the filter, which cannot be taken back. A call outside the filter ends the process with SIGSYS. Under
+ * sanitizers, which map much and open files to report, limits on memory and the filter are left out. */
+#include "bench/worker/sandbox.h"
+
+#include <errno.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+enum { MEMORY_MIB = 1024, CPU_SECONDS = 600 };
+
+static bool limit(int what, rlim_t value) { return setrlimit(what, &(struct rlimit){value, value}) == 0; }
+
+static bool set_limits(void) {
+  return limit(RLIMIT_CORE, 0) && limit(RLIMIT_NPROC, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_CPU, CPU_SECONDS) &&
+         limit(RLIMIT_MEMLOCK, 0) && limit(RLIMIT_MSGQUEUE, 0) && (SANITIZED || limit(RLIMIT_NOFILE, 1)) &&
+         (SANITIZED || limit(RLIMIT_AS, (rlim_t)MEMORY_MIB << 20));
+}
+
+/* Allowed whatever their arguments. tgkill and the rest behind it are what abort() does. */
+static const int plain_calls[] = {
+  SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk), SCMP_SYS(futex), SCMP_SYS(getrandom),
+  SCMP_SYS(clock_gettime), SCMP_SYS(getrusage), SCMP_SYS(rt_sigreturn), SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group),
+  SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(rt_sigprocmask),
+};
+
+static int filter(scmp_filter_ctx c, int socket) {
+  int fail = 0;
+  for (size_t i = 0; !fail && i < sizeof plain_calls / sizeof *plain_calls; i++)
+    fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, plain_calls[i], 0);
+  const scmp_datum_t fd = (scmp_datum_t)socket, self = (scmp_datum_t)getpid();
+  if (!fail) fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(read), 1, SCMP_A0(SCMP_CMP_EQ, fd));
+  if (!fail) fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, fd));
+  /* Memory of no file, never executable. */
+  if (!fail)
+    fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+                            SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
+  if (!fail) fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
+  if (!fail) fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, self));
+  return fail ? fail : seccomp_load(c);
+}
+
+bool nst_sandbox_enter(int socket, char *error, size_t size) {
+  clearenv();
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || !set_limits()) {
+    snprintf(error, size, "the worker cannot limit itself: %s", strerror(errno));
+    return false;
+  }
+  if (SANITIZED) return true;
+  scmp_filter_ctx c = seccomp_init(SCMP_ACT_KILL_PROCESS);
+  const int fail = c ? filter(c, socket) : -ENOMEM;
+  seccomp_release(c);
+  if (fail) snprintf(error, size, "the worker cannot filter its system calls: %s", strerror(-fail));
+  return !fail;
+}
