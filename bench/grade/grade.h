@@ -7,6 +7,9 @@
 #define NST_BENCH_GRADE_GRADE_H
 #include "bench/record/record.h"
 
+/* Goes up where the same sample may get another result. Results carry "VERSION/RULES/GRADER". */
+enum { NST_GRADER_VERSION = 1 };
+
 typedef struct nst_grading nst_grading;
 typedef struct {
   int workers;             /* 0: one per processor */
@@ -24,6 +27,16 @@ bool nst_grading_add_key(nst_grading *grading, nst_key *key, char error[NST_RECO
 /* The task of an id, or NULL. */
 const nst_task *nst_grading_task(const nst_grading *grading, const char *task_id);
 
+/* A sample from a line of JSON. A line that is no UTF-8, or has escapes that are no characters, is read with U+FFFD in their place. */
+bool nst_grading_read(nst_sample *out, const char *line, size_t size, char error[NST_RECORD_ERROR]);
+/* The result of a line that is no sample, or of one that must not be judged: infra_error at stage "sample", with null for what is not known
+ * (such a result is for people and is no record of a sample). sample: may be NULL. */
+json_t *nst_grading_refusal(const nst_grading *grading, const nst_sample *sample, uint64_t line, const char *why);
+
 /* results[i] is what became of samples[i]; always filled, whatever the sample holds. The caller ends each with nst_result_fini. */
 void nst_grading_run(nst_grading *grading, nst_result *results, const nst_sample *samples, size_t n);
+/* Process numbers of the workers, for tests: 0 where there is none. */
+int nst_grading_worker(const nst_grading *grading, int i);
+/* How long a worker may say nothing; 30,000 as made. */
+void nst_grading_set_watchdog(nst_grading *grading, int milliseconds);
 #endif

@@ -4,6 +4,7 @@
 #include "bench/record/memory.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,5 +84,17 @@ nst_line_status nst_lines_next(nst_lines *l, nst_line *out) {
     *out = (nst_line){start, size, l->number};
     if (skipping || size > l->most) return out->size = 0, NST_LINE_TOO_LONG;
     if (!blank(start, size)) return NST_LINE_READ;
+  }
+}
+
+bool nst_lines_ready(nst_lines *l) {
+  for (;;) {
+    if (l->ended) return true;
+    const char *start = l->bytes + l->begin;
+    const size_t have = l->end - l->begin;
+    if (memchr(start + l->looked, '\n', have - l->looked)) return true;
+    l->looked = have;
+    if (have > l->most || poll(&(struct pollfd){l->fd, POLLIN, 0}, 1, 0) <= 0) return false;
+    if (!refill(l) && !l->ended) return true; /* next tells the error */
   }
 }

@@ -21,4 +21,6 @@ nst_lines *nst_lines_new(int fd, size_t most);
 void nst_lines_free(nst_lines *lines);
 /* Blocks until there is a line. Lines of white space alone are passed over. */
 nst_line_status nst_lines_next(nst_lines *lines, nst_line *out);
+/* Whether nst_lines_next would give a line, or the end, without waiting for who writes. Reads what is there; earlier lines become invalid. */
+bool nst_lines_ready(nst_lines *lines);
 #endif
