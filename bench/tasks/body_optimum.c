@@ -32,6 +32,26 @@ static void write_space(const nst_draft *d, const char *objective, nestor_buffer
   nst_text_add(out, "where fits\nminimize %s\ntop 1\n}\n", objective);
 }
 
+static bool name_char(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* The found mapping without its parameters: their values stand in their places. */
+static void settle(const char *text, const nst_draft_mapping *m, nestor_sweep *sweep, nestor_buffer *out) {
+  for (const char *at = text; *at;) {
+    if (*at == '(' && at < strchr(text, '{')) { /* the parameters */
+      at = strchr(at, ')') + 1;
+      continue;
+    }
+    size_t n = 1;
+    while (name_char(*at) && name_char(at[n])) n++;
+    int param = -1;
+    for (int p = 0; p < m->nparams; p++)
+      if (strlen(m->params[p].name) == n && !memcmp(at, m->params[p].name, n)) param = p;
+    if (param < 0) nestor_buffer_append(out, at, n);
+    else nst_text_add(out, "%lld", (long long)nestor_sweep_param(sweep, NESTOR_FOUND_BEST, 0, m->params[param].name));
+    at += n;
+  }
+}
+
 bool nst_body_optimum(nst_body_maker *b) {
   const nst_draft *d = b->d;
   const nst_draft_mapping *m = &d->mappings[0];
@@ -50,10 +70,15 @@ bool nst_body_optimum(nst_body_maker *b) {
     nestor_sweep *sweep = nestor_sweep_new(s.program, 0, &(nestor_sweep_options){.threads = 1, .no_kernel = true});
     good = nestor_sweep_run(sweep) == NESTOR_OK && nestor_sweep_about(sweep).proven && nestor_sweep_found(sweep, NESTOR_FOUND_BEST) > 0 &&
            nestor_sweep_mapping(sweep, NESTOR_FOUND_BEST, 0, "ans", best) == NESTOR_OK;
+    if (good) {
+      nestor_buffer *settled = nestor_buffer_new();
+      settle(nestor_buffer_data(best), m, sweep, settled);
+      nst_text_canonical(b->answer, nestor_buffer_data(settled), nestor_buffer_size(settled));
+      nestor_buffer_free(settled);
+    }
     nestor_sweep_free(sweep);
     if (!good) snprintf(s.why, sizeof s.why, "no mapping of the space fits");
   }
-  if (good) nst_text_canonical(b->answer, nestor_buffer_data(best), nestor_buffer_size(best));
   if (!good) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
   nst_solver_fini(&s);
   if (good) { /* the best one by all engines, and what it reaches */

@@ -39,24 +39,34 @@ static int winner(const int64_t *values, int n) {
   return best;
 }
 
+/* The winner among the mappings, -1 if there is none. */
+static int evaluate(nst_solver *s, const nst_draft *d) {
+  int64_t values[NST_DRAFT_MAPPINGS] = {0};
+  bool good = true;
+  for (int m = 0; m < d->nmappings && good; m++) {
+    nestor_eval *eval = nst_solver_eval(s, d->mappings[m].name);
+    good = eval && nst_solver_run(s, eval, NULL);
+    if (good) values[m] = nst_quantity_value(&d->quantities[0], eval);
+    nestor_eval_free(eval);
+  }
+  const int best = good ? winner(values, d->nmappings) : -1;
+  if (good && best < 0) snprintf(s->why, sizeof s->why, "no mapping is best by one percent");
+  return best;
+}
+
 bool nst_body_compare(nst_body_maker *b) {
   const nst_draft *d = b->d;
   const nst_draft_quantity *q = &d->quantities[0];
   nestor_buffer *text = nestor_buffer_new();
   write_program(d, text);
-  int64_t values[NST_DRAFT_MAPPINGS] = {0};
   nst_solver s;
-  bool good = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), b->quick);
-  for (int m = 0; m < d->nmappings && good; m++) {
-    nestor_eval *eval = nst_solver_eval(&s, d->mappings[m].name);
-    good = eval && nst_solver_run(&s, eval, NULL);
-    if (good) values[m] = nst_quantity_value(q, eval);
-    nestor_eval_free(eval);
-  }
-  if (!good) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
+  bool good = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true);
+  /* Many drafts have no winner: the analysis tells them, and the other engines see the rest alone. */
+  int best = good ? evaluate(&s, d) : -1;
+  s.quick = b->quick;
+  if (best >= 0 && !b->quick) best = evaluate(&s, d);
+  if (best < 0) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
   nst_solver_fini(&s);
-  const int best = good ? winner(values, d->nmappings) : -1;
-  if (good && best < 0) snprintf(b->why, NST_SOLVE_ERROR, "no mapping is best by one percent");
   if (best >= 0) {
     nst_text_add(b->prompt, "Given this workload, this hardware and these mappings:\n\n");
     nst_body_code(b->prompt, nestor_buffer_data(text));

@@ -72,6 +72,13 @@ static void ask_prediction(nst_draft *d, nst_random *r) {
   if (d->level >= 4 && nst_random_chance(r, 40)) ask(d, NST_MEASURE_TRAFFIC, middle(d), -1);
 }
 
+/* Whether some loop by a parameter is over a dimension that a tensor does not have. */
+static bool repeats(const nst_draft *d, const nst_draft_mapping *m, int t) {
+  for (int i = 0; i < m->nnodes; i++)
+    if (m->nodes[i].kind == NST_NODE_FOR && m->nodes[i].tile.param >= 0 && !(nst_draft_tensor_dims(d, t) >> m->nodes[i].dim & 1)) return true;
+  return false;
+}
+
 static void ask_model(nst_draft *d, nst_random *r) {
   const unsigned held = kept(&d->mappings[0], middle(d));
   for (int t = 0; t < d->ntensors; t++) {
@@ -79,7 +86,7 @@ static void ask_model(nst_draft *d, nst_random *r) {
     if (is_input(d, t)) ask(d, NST_MEASURE_READS, 0, t);
     if (!is_result(d, t)) continue;
     ask(d, NST_MEASURE_UPDATES, 0, t);
-    if (d->level >= 2 && strcmp(d->statements[d->tensors[t].producer].op, "=") != 0) ask(d, NST_MEASURE_READS, 0, t);
+    if (d->level >= 2 && repeats(d, &d->mappings[0], t)) ask(d, NST_MEASURE_READS, 0, t);
   }
   keep_first(d, d->level <= 2 ? d->level : d->level + 1, r);
   if (d->level >= 2 || nst_random_chance(r, 50)) ask(d, NST_MEASURE_USAGE, middle(d), -1);

@@ -1,0 +1,238 @@
+/* nestor bench gen: tasks and their keys from a seed, or the published suite as a directory. */
+#include "bench/cli/bench.h"
+#include "bench/record/digest.h"
+#include "bench/record/memory.h"
+#include "bench/tasks/generate.h"
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct {
+  const char *suite, *kinds, *levels, *split, *output, *key, *card, *secret;
+  uint64_t seed, count, examples, threads;
+  bool quick;
+} settings;
+
+/* ---- what is asked for ---------------------------------------------------- */
+
+static bool parse_kinds(unsigned *out, const char *text) {
+  *out = 0;
+  if (!strcmp(text, "all")) return *out = (1u << NST_KIND_COUNT) - 1, true;
+  for (const char *at = text; *at;) {
+    char word[32];
+    const size_t n = strcspn(at, ",");
+    snprintf(word, sizeof word, "%.*s", (int)n, at);
+    nst_kind kind;
+    if (!nst_kind_parse(&kind, word)) {
+      const char *words[NST_KIND_COUNT + 1] = {0};
+      for (int k = 0; k < NST_KIND_COUNT; k++) words[k] = nst_kind_name((nst_kind)k);
+      const char *near = cli_nearest(word, words);
+      if (near) return cli_say("there is no kind \"%s\"; did you mean %s?", word, near), false;
+      cli_say("there is no kind \"%s\"; kinds are qa.compare, qa.predict, gen.workload, gen.hardware, gen.mapping, gen.model, gen.optimize, repair", word);
+      return false;
+    }
+    *out |= 1u << kind;
+    at += n + (at[n] == ',');
+  }
+  if (!*out) cli_say("--kinds is empty; it takes \"all\" or a list like gen.mapping,repair");
+  return *out != 0;
+}
+
+static bool parse_levels(unsigned *out, const char *text) {
+  *out = 0;
+  for (const char *at = text; *at;) {
+    if (*at < '1' || *at > '0' + NST_LEVELS) return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
+    const int low = *at++ - '0';
+    int high = low;
+    if (*at == '-') {
+      high = *++at - '0';
+      if (high < low || high > NST_LEVELS) return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
+      at++;
+    }
+    for (int l = low; l <= high; l++) *out |= 1u << l;
+    if (*at == ',') at++;
+    else if (*at) return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
+  }
+  if (!*out) cli_say("--levels is empty");
+  return *out != 0;
+}
+
+static char *read_secret(const char *path) {
+  FILE *file = fopen(path, "rb");
+  if (!file) return cli_say("cannot open %s: %s", path, strerror(errno)), NULL;
+  char *text = nst_memory_new(4097, 1);
+  const size_t n = fread(text, 1, 4096, file);
+  const bool bad = ferror(file) || !feof(file) || strlen(text) != n;
+  fclose(file);
+  size_t end = n;
+  while (end && (text[end - 1] == '\n' || text[end - 1] == '\r')) text[--end] = '\0';
+  if (!bad && end >= 16) return text;
+  cli_say("%s is no secret: it wants 16 to 4096 bytes of text on a line of its own", path);
+  free(text);
+  return NULL;
+}
+
+/* ---- writing -------------------------------------------------------------- */
+
+typedef struct {
+  FILE *tasks, *keys;
+  const char *tasks_path, *keys_path;
+  bool failed;
+} sink;
+
+static bool write_line(FILE *file, const char *path, const json_t *json) {
+  size_t size;
+  char *text = nst_record_text(json, &size);
+  const bool good = fwrite(text, 1, size, file) == size && fputc('\n', file) != EOF;
+  free(text);
+  if (!good) cli_say("cannot write %s: %s", path, strerror(errno));
+  return good;
+}
+
+static bool write_records(void *context, const json_t *task, const json_t *key) {
+  sink *s = context;
+  s->failed = !write_line(s->tasks, s->tasks_path, task) || (s->keys && !write_line(s->keys, s->keys_path, key));
+  return !s->failed;
+}
+
+static bool close_file(FILE *file, const char *path) {
+  if (!file || file == stdout) return !file || fflush(file) == 0 || (cli_say("cannot write to standard output: %s", strerror(errno)), false);
+  const bool bad = ferror(file) != 0;
+  if (fclose(file) == 0 && !bad) return true;
+  cli_say("cannot write %s: %s", path, strerror(errno));
+  return false;
+}
+
+static int write_split(const nst_suite_options *options, const char *tasks_path, const char *keys_path) {
+  sink s = {.tasks = !strcmp(tasks_path, "-") ? stdout : fopen(tasks_path, "wb"), .tasks_path = tasks_path, .keys_path = keys_path};
+  if (!s.tasks) return cli_say("cannot open %s: %s", tasks_path, strerror(errno)), CLI_IO;
+  if (keys_path && !(s.keys = fopen(keys_path, "wb"))) {
+    cli_say("cannot open %s: %s", keys_path, strerror(errno));
+    close_file(s.tasks, tasks_path);
+    return CLI_IO;
+  }
+  char error[NST_RECORD_ERROR];
+  const bool good = nst_suite_generate(options, write_records, &s, error);
+  const bool tasks_closed = close_file(s.tasks, tasks_path), keys_closed = close_file(s.keys, keys_path);
+  if (!good && *error) return cli_say("%s", error), CLI_PROGRAM;
+  return good && tasks_closed && keys_closed ? CLI_GOOD : CLI_IO;
+}
+
+/* ---- the published suite -------------------------------------------------- */
+
+static const struct { nst_split split; size_t count; } v1[] = {{NST_SPLIT_TRAIN, 2000}, {NST_SPLIT_DEV, 300}, {NST_SPLIT_TEST, 600}};
+enum { V1_SEED = 1 };
+
+/* A line of SHA256SUMS of a file of the directory. */
+static bool add_hash(FILE *sums, const char *directory, const char *name) {
+  char *path = nst_memory_new(strlen(directory) + strlen(name) + 2, 1);
+  sprintf(path, "%s/%s", directory, name);
+  FILE *file = fopen(path, "rb");
+  struct stat about;
+  bool good = file && fstat(fileno(file), &about) == 0;
+  if (good) {
+    char *bytes = nst_memory_new((size_t)about.st_size + 1, 1), hash[NST_DIGEST_TEXT];
+    good = fread(bytes, 1, (size_t)about.st_size, file) == (size_t)about.st_size;
+    nst_digest_text(hash, (const nst_digest_part[]){{bytes, (size_t)about.st_size}}, 1);
+    good = good && fprintf(sums, "%s  %s\n", hash, name) > 0;
+    free(bytes);
+  }
+  if (!good) cli_say("cannot read %s: %s", path, strerror(errno));
+  if (file) fclose(file);
+  free(path);
+  return good;
+}
+
+static int write_published(nst_suite_options options, const char *directory) {
+  if (mkdir(directory, 0777) != 0 && errno != EEXIST) return cli_say("cannot make %s: %s", directory, strerror(errno)), CLI_IO;
+  char *sums_path = nst_memory_new(strlen(directory) + 16, 1);
+  sprintf(sums_path, "%s/SHA256SUMS", directory);
+  FILE *sums = fopen(sums_path, "wb");
+  int code = CLI_GOOD;
+  if (!sums) cli_say("cannot open %s: %s", sums_path, strerror(errno)), code = CLI_IO;
+  options.seed = V1_SEED;
+  for (size_t i = 0; i < sizeof v1 / sizeof *v1 && code == CLI_GOOD; i++) {
+    char tasks[32], keys[32];
+    snprintf(tasks, sizeof tasks, "%s.jsonl", nst_split_name(v1[i].split));
+    snprintf(keys, sizeof keys, "%s.key.jsonl", nst_split_name(v1[i].split));
+    char *tasks_path = nst_memory_new(strlen(directory) + 64, 1), *keys_path = nst_memory_new(strlen(directory) + 64, 1);
+    sprintf(tasks_path, "%s/%s", directory, tasks);
+    sprintf(keys_path, "%s/%s", directory, keys);
+    options.split = v1[i].split;
+    options.count = v1[i].count;
+    code = write_split(&options, tasks_path, keys_path);
+    if (code == CLI_GOOD && (!add_hash(sums, directory, tasks) || !add_hash(sums, directory, keys))) code = CLI_IO;
+    free(tasks_path);
+    free(keys_path);
+  }
+  if (sums && !close_file(sums, sums_path)) code = CLI_IO;
+  free(sums_path);
+  return code;
+}
+
+/* ---- the command ---------------------------------------------------------- */
+
+static int generate(const settings *s) {
+  nst_suite_options options = {.suite = s->suite, .seed = s->seed, .count = s->count, .examples = (int)s->examples, .quick = s->quick, .threads = (int)s->threads};
+  if (!parse_kinds(&options.kinds, s->kinds) || !parse_levels(&options.levels, s->levels)) return CLI_WRONG_USAGE;
+  if (!nst_split_parse(&options.split, s->split)) return cli_say("there is no split \"%s\"; splits are train, dev, test, hidden", s->split), CLI_WRONG_USAGE;
+  if (strcmp(s->card, "card") != 0 && strcmp(s->card, "none") != 0) return cli_say("--card takes card or none, not \"%s\"", s->card), CLI_WRONG_USAGE;
+  options.no_card = !strcmp(s->card, "none");
+  if (s->examples > NST_SUITE_EXAMPLES) return cli_say("--examples takes at most %d", NST_SUITE_EXAMPLES), CLI_WRONG_USAGE;
+  if (strlen(s->suite) > 40 || !*s->suite) return cli_say("--suite takes a name of 1 to 40 bytes"), CLI_WRONG_USAGE;
+  if (!strcmp(s->suite, "v1")) {
+    if (options.split == NST_SPLIT_HIDDEN || s->key || strcmp(s->kinds, "all") != 0 || strcmp(s->levels, "1-5") != 0 || options.no_card || s->examples != NST_SUITE_DEFAULT_EXAMPLES)
+      return cli_say("the suite v1 is always the same: it takes -o DIRECTORY, --quick and --threads alone"), CLI_WRONG_USAGE;
+    return write_published(options, s->output ? s->output : "v1");
+  }
+  if (!s->output) return cli_say("--output wants a file (\"-\": standard output)"), CLI_WRONG_USAGE;
+  if (s->count < 1 || s->count > 1000000) return cli_say("--count takes 1 to 1,000,000"), CLI_WRONG_USAGE;
+  if ((options.split == NST_SPLIT_HIDDEN) != (s->secret != NULL))
+    return cli_say(s->secret ? "--secret goes with --split hidden" : "--split hidden wants a secret: --secret FILE"), CLI_WRONG_USAGE;
+  char *secret = s->secret ? read_secret(s->secret) : NULL;
+  if (s->secret && !secret) return CLI_IO;
+  options.secret = secret;
+  const int code = write_split(&options, s->output, s->key);
+  free(secret);
+  return code;
+}
+
+int bench_gen(int argc, char **argv) {
+  settings s = {.suite = "mine", .kinds = "all", .levels = "1-5", .split = "dev", .card = "card", .seed = 1, .count = 40, .examples = NST_SUITE_DEFAULT_EXAMPLES};
+  const bench_option options[] = {
+    {"suite", 0, BENCH_TEXT, &s.suite, "NAME", "name of the suite; v1 is the published one (default mine)"},
+    {"seed", 0, BENCH_WHOLE, &s.seed, "N", "the same seed gives the same bytes (default 1)"},
+    {"count", 'n', BENCH_WHOLE, &s.count, "K", "number of tasks, round kinds and levels (default 40)"},
+    {"levels", 0, BENCH_TEXT, &s.levels, "LIST", "levels, as 1-5 or 1,3 (default 1-5)"},
+    {"kinds", 0, BENCH_TEXT, &s.kinds, "LIST", "kinds of tasks, as gen.mapping,repair (default all)"},
+    {"split", 0, BENCH_TEXT, &s.split, "SPLIT", "train, dev, test or hidden (default dev)"},
+    {"secret", 0, BENCH_TEXT, &s.secret, "FILE", "of the split hidden: a text that nobody else knows"},
+    {"card", 0, BENCH_TEXT, &s.card, "WHICH", "card: prompts hold the language card; none: they do not (default card)"},
+    {"examples", 0, BENCH_WHOLE, &s.examples, "N", "worked examples in a prompt, 0 to 3 (default 2)"},
+    {"output", 'o', BENCH_TEXT, &s.output, "FILE", "where tasks go; of v1 a directory"},
+    {"key", 0, BENCH_TEXT, &s.key, "FILE", "where the keys go (default: nowhere)"},
+    {"quick", 0, BENCH_FLAG, &s.quick, NULL, "answers by the analysis alone, not proven by the other engines: same bytes"},
+    {"threads", 0, BENCH_WHOLE, &s.threads, "N", "threads (default: one per processor)"},
+    {0}};
+  const bench_usage usage = {
+    "-o tasks.jsonl --key key.jsonl [OPTIONS]",
+    "Writes tasks, one JSON object a line, and their keys: reference answers, hidden points and expected figures. Every\n"
+    "reference answer and every point is computed by the analysis, the simulator and generated code, which must agree.\n\n"
+    "  nestor bench gen --seed 7 --count 200 --kinds gen.mapping,gen.model -o tasks.jsonl --key key.jsonl\n"
+    "  nestor bench gen --suite v1 -o v1    the published suite: train 2,000, dev 300, test 600, with SHA256SUMS\n",
+    options};
+  bench_texts rest;
+  int code = bench_options("gen", &usage, argc, argv, &rest);
+  if (code < 0 && rest.n) {
+    cli_say("`nestor bench gen` takes no %s; options begin with --", rest.items[0]);
+    code = CLI_WRONG_USAGE;
+  }
+  free(rest.items);
+  return code < 0 ? generate(&s) : code;
+}
