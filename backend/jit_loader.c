@@ -1,77 +1,38 @@
-/* Finds and opens the code generator when it is first needed.
+/* Opens the code generator when it is first needed, and calls it.
  *
  * The module stays open once it is: LLVM registers things with the process that
- * must not lose their code. Opening it again only counts, so a session each for
- * many owners costs nothing extra. */
+ * must not lose their code. A session each for many owners costs nothing extra. */
 #include "backend/jit.h"
+#include "backend/module.h"
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#ifndef NST_MODULE_DIR
-#define NST_MODULE_DIR "/usr/local/lib/nestor"
-#endif
-#define MODULE_FILE "nestor-llvm.so"
+static const nst_module_place place = {"nestor-llvm.so", "NESTOR_LLVM_MODULE", NST_JIT_MODULE_GETTER, RTLD_LOCAL};
 
 struct nst_jit {
   const nst_jit_module *module;
   nst_jit_session *session;
 };
 
-/* A place inside whatever holds this file: the library, or a program linked statically. */
-static const char here = 0;
-
-/* The first of the usual places where the module is; text in *path. */
-static bool search(nst_buffer *path) {
-  static const char *const beside[] = {"nestor/" MODULE_FILE, MODULE_FILE, "../lib/nestor/" MODULE_FILE,
-                                       "../../lib/nestor/" MODULE_FILE};
-  Dl_info info;
-  char *self = dladdr(&here, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
-  const char *slash = self ? strrchr(self, '/') : NULL;
-  bool found = false;
-  for (size_t i = 0; slash && !found && i < sizeof beside / sizeof *beside; i++) {
-    nst_buffer_clear(path);
-    nst_buffer_add(path, self, (size_t)(slash - self) + 1);
-    nst_buffer_puts(path, beside[i]);
-    found = access(path->text, R_OK) == 0;
-  }
-  free(self);
-  if (found) return true;
-  nst_buffer_clear(path);
-  nst_buffer_puts(path, NST_MODULE_DIR "/" MODULE_FILE);
-  return access(path->text, R_OK) == 0;
-}
-
-static nst_jit_status missing(nst_buffer *error, const char *why) {
-  if (error) nst_buffer_printf(error, "the code generator " MODULE_FILE " cannot be loaded: %s", why);
-  return NST_JIT_MISSING;
-}
-
 static nst_jit_status open_module(const nst_jit_module **out, const char *path, nst_buffer *error) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (!library) {
-    const char *why = dlerror();
-    return missing(error, why ? why : path);
-  }
-  void *symbol = dlsym(library, NST_JIT_MODULE_GETTER);
-  nst_jit_module_getter *get = NULL;
-  memcpy(&get, &symbol, sizeof get); /* ISO C has no cast from a data pointer to a function */
+  nst_buffer why = {0};
+  nst_jit_module_getter *get = (nst_jit_module_getter *)nst_module_open(&place, path, &why);
   const nst_jit_module *module = get ? get() : NULL;
-  dlclose(library);
-  if (!module || module->abi != NST_JIT_ABI) return missing(error, "it belongs to another version");
+  if (!get || !module || module->abi != NST_JIT_ABI) {
+    if (error)
+      nst_buffer_printf(error, "the code generator %s cannot be loaded: %s", place.file,
+                        why.len ? why.text : "it belongs to another version");
+    nst_buffer_fini(&why);
+    return NST_JIT_MISSING;
+  }
   *out = module;
   return NST_JIT_OK;
 }
 
 nst_jit_status nst_jit_new(nst_jit **out, const char *path, nst_buffer *error) {
   *out = NULL;
-  nst_buffer found = {0};
-  if (!path) path = getenv("NESTOR_LLVM_MODULE");
-  if (!path || !*path) path = search(&found) ? found.text : NULL;
   const nst_jit_module *module = NULL;
-  nst_jit_status status = path ? open_module(&module, path, error) : missing(error, "it is not installed");
-  nst_buffer_fini(&found);
+  nst_jit_status status = open_module(&module, path, error);
   if (status != NST_JIT_OK) return status;
   nst_jit_session *session = NULL;
   status = module->session_new(&session, error);

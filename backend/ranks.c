@@ -1,25 +1,18 @@
 /* Finds and opens the module for ranks; see ranks.h. It is opened for all to see:
  * MPI loads parts of its own that look for MPI's symbols in the process. */
 #include "backend/ranks.h"
+#include "backend/module.h"
 #include "base/arena.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#ifndef NST_MODULE_DIR
-#define NST_MODULE_DIR "/usr/local/lib/nestor"
-#endif
-#define MODULE_FILE "nestor-mpi.so"
+static const nst_module_place place = {"nestor-mpi.so", "NESTOR_MPI_MODULE", NST_RANKS_MODULE_GETTER, RTLD_GLOBAL};
 
 struct nst_ranks {
   const nst_ranks_module *module;
   int rank, size;
 };
-
-/* A place inside whatever holds this file. */
-static const char here = 0;
 
 static long variable(const char *name) {
   const char *text = getenv(name);
@@ -41,49 +34,20 @@ int nst_ranks_local(void) {
   return 1;
 }
 
-static bool search(nst_buffer *path) {
-  static const char *const beside[] = {"nestor/" MODULE_FILE, MODULE_FILE, "../lib/nestor/" MODULE_FILE,
-                                       "../../lib/nestor/" MODULE_FILE};
-  Dl_info info;
-  char *self = dladdr(&here, &info) && info.dli_fname ? realpath(info.dli_fname, NULL) : NULL;
-  const char *slash = self ? strrchr(self, '/') : NULL;
-  bool found = false;
-  for (size_t i = 0; slash && !found && i < sizeof beside / sizeof *beside; i++) {
-    nst_buffer_clear(path);
-    nst_buffer_add(path, self, (size_t)(slash - self) + 1);
-    nst_buffer_puts(path, beside[i]);
-    found = access(path->text, R_OK) == 0;
-  }
-  free(self);
-  if (found) return true;
-  nst_buffer_clear(path);
-  nst_buffer_puts(path, NST_MODULE_DIR "/" MODULE_FILE);
-  return access(path->text, R_OK) == 0;
-}
-
 static const nst_ranks_module *open_module(const char *path, nst_buffer *error) {
-  void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
-  if (!library) {
-    const char *why = dlerror();
-    nst_buffer_printf(error, "the module " MODULE_FILE " cannot be loaded: %s", why ? why : path);
-    return NULL;
-  }
-  void *symbol = dlsym(library, NST_RANKS_MODULE_GETTER);
-  nst_ranks_module_getter *get = NULL;
-  memcpy(&get, &symbol, sizeof get); /* ISO C has no cast from a data pointer to a function */
+  nst_buffer why = {0};
+  nst_ranks_module_getter *get = (nst_ranks_module_getter *)nst_module_open(&place, path, &why);
   const nst_ranks_module *module = get ? get() : NULL;
-  if (module && module->abi == NST_RANKS_ABI) return module;
-  nst_buffer_puts(error, "the module " MODULE_FILE " belongs to another version");
-  return NULL;
+  if (!get)
+    nst_buffer_printf(error, "the module %s cannot be loaded: %s", place.file, why.text);
+  else if (!module || module->abi != NST_RANKS_ABI)
+    nst_buffer_printf(error, "the module %s belongs to another version", place.file);
+  nst_buffer_fini(&why);
+  return module && module->abi == NST_RANKS_ABI ? module : NULL;
 }
 
 nst_ranks *nst_ranks_open(const char *path, nst_buffer *error) {
-  nst_buffer found = {0};
-  if (!path) path = getenv("NESTOR_MPI_MODULE");
-  if (!path || !*path) path = search(&found) ? found.text : NULL;
-  const nst_ranks_module *module = path ? open_module(path, error) : NULL;
-  if (!path) nst_buffer_puts(error, "the module " MODULE_FILE " is not installed");
-  nst_buffer_fini(&found);
+  const nst_ranks_module *module = open_module(path, error);
   if (!module) return NULL;
   int rank = 0, size = 1;
   if (!module->start(&rank, &size)) {

@@ -10,23 +10,10 @@
 enum { UNIT = 256 };
 
 typedef struct {
-  nst_sweep_engine engine;
-  nst_arena *arena;
-  const nst_ir_mapping *m;
-  const nst_ir_sweep *s;
-  const nst_space *space;
-  nst_sweep_shape shape;
-  nst_variants variants;
-  nst_u128 tuples;
+  nst_point_engine base;
   uint64_t n;
   nst_u128 *sample; /* variant * tuples + tuple, ascending; NULL: the first n */
 } list;
-
-struct nst_sweep_worker {
-  const list *e;
-  nst_judge *judge;
-  nst_sweep_result *unit;
-};
 
 nst_u128 nst_sweep_points(const nst_space *s, const nst_variants *v) {
   return nst_u128_mul(nst_space_tuples(s), v->count);
@@ -35,12 +22,12 @@ nst_u128 nst_sweep_points(const nst_space *s, const nst_variants *v) {
 /* Point i of the list. */
 static void locate(const list *e, uint64_t i, uint64_t *variant, nst_u128 *tuple) {
   if (e->sample) {
-    *variant = (uint64_t)(e->sample[i] / e->tuples);
-    *tuple = e->sample[i] % e->tuples;
+    *variant = (uint64_t)(e->sample[i] / e->base.tuples);
+    *tuple = e->sample[i] % e->base.tuples;
     return;
   }
   /* Some variants have one tuple more than the others: those of the last tuple, which is not complete. */
-  const uint64_t all = e->n / e->variants.count, more = e->n % e->variants.count;
+  const uint64_t all = e->n / e->base.variants.count, more = e->n % e->base.variants.count;
   if (i < more * (all + 1)) {
     *variant = i / (all + 1);
     *tuple = i % (all + 1);
@@ -51,26 +38,9 @@ static void locate(const list *e, uint64_t i, uint64_t *variant, nst_u128 *tuple
   }
 }
 
-static nst_sweep_worker *worker_new(const nst_sweep_engine *engine) {
-  const list *e = (const list *)(const void *)engine;
-  nst_sweep_worker *w = calloc(1, sizeof *w);
-  if (!w) nst_out_of_memory();
-  w->e = e;
-  w->judge = nst_judge_new(e->m, e->s, e->space, &e->variants);
-  w->unit = nst_sweep_result_new(e->shape);
-  return w;
-}
-
-static void worker_free(nst_sweep_worker *w) {
-  if (!w) return;
-  nst_judge_free(w->judge);
-  nst_sweep_result_free(w->unit);
-  free(w);
-}
-
 static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, const atomic_bool *stop,
                 nst_sweep_each *each, void *context, const char **error) {
-  const list *e = w->e;
+  const list *e = (const list *)(const void *)w->e;
   const uint64_t begin = unit * UNIT, end = e->n - begin < UNIT ? e->n : begin + UNIT;
   nst_walk *walk = nst_judge_walk(w->judge);
   nst_sweep_result_clear(w->unit);
@@ -92,39 +62,25 @@ static bool run(nst_sweep_worker *w, uint64_t unit, nst_sweep_result *into, cons
   return true;
 }
 
-static void engine_free(nst_sweep_engine *engine) {
-  list *e = (list *)(void *)engine;
-  free(e->sample);
-  nst_arena_free(e->arena);
-}
-
 static list *list_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space, const char *name,
                       uint64_t n, nst_diags *diags) {
   nst_arena *arena = nst_arena_new();
   list *e = NST_NEW(arena, list);
-  *e = (list){.arena = arena, .m = m, .s = s, .space = space, .tuples = nst_space_tuples(space)};
-  const char *wrong = nst_variants_init(&e->variants, arena, m);
-  if (wrong) nst_diag_add(diags, NST_D_TOO_MANY, s->span, "%s", wrong);
-  if (wrong || !nst_sweep_shape_make(&e->shape, s, space, diags)) {
-    nst_arena_free(arena);
-    return NULL;
-  }
-  const nst_u128 all = nst_sweep_points(space, &e->variants);
+  if (!nst_point_engine_init(&e->base, arena, m, s, space, diags)) return NULL;
+  const nst_u128 all = nst_sweep_points(space, &e->base.variants);
+  nst_sweep_engine *engine = &e->base.engine;
   e->n = n > all ? (uint64_t)all : n;
-  e->engine = (nst_sweep_engine){.name = name,
-                                 .units = e->n / UNIT + (e->n % UNIT != 0),
-                                 .space = e->n,
-                                 .worker_new = worker_new,
-                                 .worker_free = worker_free,
-                                 .run = run,
-                                 .free = engine_free};
+  engine->name = name;
+  engine->units = e->n / UNIT + (e->n % UNIT != 0);
+  engine->space = e->n;
+  engine->run = run;
   return e;
 }
 
 nst_sweep_engine *nst_sweep_first_new(const nst_ir_mapping *m, const nst_ir_sweep *s, const nst_space *space,
                                       uint64_t n, nst_diags *diags) {
   list *e = list_new(m, s, space, "first", n, diags);
-  return e ? &e->engine : NULL;
+  return e ? &e->base.engine : NULL;
 }
 
 /* ---- drawing ---- */
@@ -167,12 +123,12 @@ static int ascending(const void *a, const void *b) {
 }
 
 static void draw_all(list *e, uint64_t seed) {
-  const nst_u128 all = nst_sweep_points(e->space, &e->variants);
+  const nst_u128 all = nst_sweep_points(e->base.space, &e->base.variants);
   number_set set = {.cap = 64};
   while (set.cap < 2 * e->n) set.cap *= 2;
   set.items = calloc(set.cap, sizeof *set.items);
-  e->sample = malloc((size_t)(e->n + 1) * sizeof *e->sample);
-  if (!set.items || !e->sample) nst_out_of_memory();
+  e->sample = NST_NEW_ARRAY(e->base.arena, e->n + 1, nst_u128);
+  if (!set.items) nst_out_of_memory();
   uint64_t state = seed;
   size_t n = 0;
   for (nst_u128 last = all - e->n; last < all; last++) {
@@ -190,9 +146,9 @@ nst_sweep_engine *nst_sweep_sample_new(const nst_ir_mapping *m, const nst_ir_swe
   if (!e) return NULL;
   if (e->n > NST_SAMPLE_MAX) {
     nst_diag_add(diags, NST_D_TOO_MANY, s->span, "a sample has at most %d points", NST_SAMPLE_MAX);
-    engine_free(&e->engine);
+    nst_arena_free(e->base.arena);
     return NULL;
   }
   draw_all(e, seed);
-  return &e->engine;
+  return &e->base.engine;
 }

@@ -208,3 +208,38 @@ bool nst_judge_into(nst_judge *j, uint64_t variant, nst_sweep_result *into, nst_
   if (each) each(context, point);
   return true;
 }
+
+/* ---- engines ---- */
+
+static nst_sweep_worker *worker_new(const nst_sweep_engine *engine) {
+  const nst_point_engine *e = (const nst_point_engine *)(const void *)engine;
+  nst_sweep_worker *w = calloc(1, sizeof *w);
+  if (!w) nst_out_of_memory();
+  w->e = e;
+  w->judge = nst_judge_new(e->m, e->s, e->space, &e->variants);
+  w->unit = nst_sweep_result_new(e->shape);
+  return w;
+}
+
+static void worker_free(nst_sweep_worker *w) {
+  if (!w) return;
+  nst_judge_free(w->judge);
+  nst_sweep_result_free(w->unit);
+  free(w);
+}
+
+static void engine_free(nst_sweep_engine *engine) {
+  nst_point_engine *e = (nst_point_engine *)(void *)engine;
+  nst_arena_free(e->arena);
+}
+
+bool nst_point_engine_init(nst_point_engine *e, nst_arena *arena, const nst_ir_mapping *m, const nst_ir_sweep *s,
+                           const nst_space *space, nst_diags *diags) {
+  *e = (nst_point_engine){.arena = arena, .m = m, .s = s, .space = space, .tuples = nst_space_tuples(space)};
+  e->engine = (nst_sweep_engine){.worker_new = worker_new, .worker_free = worker_free, .free = engine_free};
+  const char *wrong = nst_variants_init(&e->variants, arena, m);
+  if (wrong) nst_diag_add(diags, NST_D_TOO_MANY, s->span, "%s", wrong);
+  if (!wrong && nst_sweep_shape_make(&e->shape, s, space, diags)) return true;
+  nst_arena_free(arena);
+  return false;
+}

@@ -1,6 +1,7 @@
 /* Judging one point of a sweep: the tuple of a walk with one variant, through
  * the interpreter and the metrics. What the plain engine and the engine of
- * listed points share; the kernel engine is tested against it. Of one thread. */
+ * listed points share, with the worker that does it; the kernel engine is tested
+ * against it. Of one thread. */
 #ifndef NST_BACKEND_SWEEP_POINT_H
 #define NST_BACKEND_SWEEP_POINT_H
 #include "backend/sweep_space.h"
@@ -21,4 +22,26 @@ nst_point_verdict nst_judge_point(nst_judge *j, uint64_t variant, const nst_swee
 /* The same into a result, its tally included. false: *error. */
 bool nst_judge_into(nst_judge *j, uint64_t variant, nst_sweep_result *into, nst_sweep_each *each, void *context,
                     const char **error);
+
+/* ---- engines that judge point by point ---- */
+
+typedef struct {
+  nst_sweep_engine engine; /* first: an engine is one of these */
+  nst_arena *arena;        /* everything about it */
+  const nst_ir_mapping *m;
+  const nst_ir_sweep *s;
+  const nst_space *space;
+  nst_sweep_shape shape;
+  nst_variants variants;
+  nst_u128 tuples;
+} nst_point_engine;
+/* Fills all but the engine's name, units, space and run. false: messages, and the arena is gone. */
+bool nst_point_engine_init(nst_point_engine *e, nst_arena *arena, const nst_ir_mapping *m, const nst_ir_sweep *s,
+                           const nst_space *space, nst_diags *diags);
+
+struct nst_sweep_worker {
+  const nst_point_engine *e;
+  nst_judge *judge;
+  nst_sweep_result *unit; /* of the unit at hand */
+};
 #endif

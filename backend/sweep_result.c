@@ -10,6 +10,7 @@
  * dominates another; with two metrics the second then descends strictly, and
  * places are found by bisection. */
 #include "backend/sweep.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -210,79 +211,48 @@ const nst_sweep_point *nst_sweep_result_worst(const nst_sweep_result *r) {
 
 static const char magic[8] = {'N', 'S', 'T', 'S', 'W', 'R', '1', '\n'};
 
-static void put(nst_buffer *out, uint64_t v) {
-  char bytes[8];
-  for (int i = 0; i < 8; i++) bytes[i] = (char)(v >> 8 * i & 255);
-  nst_buffer_add(out, bytes, sizeof bytes);
-}
-
 static void put_point(const nst_sweep_result *r, const nst_sweep_point *p, nst_buffer *out) {
-  put(out, p->variant);
-  for (int k = 0; k < r->shape.npoints; k++) put(out, (uint64_t)p->params[k]);
-  for (int k = 0; k < r->shape.npoints; k++) put(out, p->places[k]);
+  nst_bytes_put(out, p->variant);
+  for (int k = 0; k < r->shape.npoints; k++) nst_bytes_put(out, (uint64_t)p->params[k]);
+  for (int k = 0; k < r->shape.npoints; k++) nst_bytes_put(out, p->places[k]);
   for (int i = 0; i < r->shape.nmetrics; i++) {
     const unsigned __int128 num = (unsigned __int128)p->metrics[i].num, den = (unsigned __int128)p->metrics[i].den;
-    put(out, (uint64_t)num);
-    put(out, (uint64_t)(num >> 64));
-    put(out, (uint64_t)den);
-    put(out, (uint64_t)(den >> 64));
+    nst_bytes_put(out, (uint64_t)num);
+    nst_bytes_put(out, (uint64_t)(num >> 64));
+    nst_bytes_put(out, (uint64_t)den);
+    nst_bytes_put(out, (uint64_t)(den >> 64));
   }
-}
-
-/* FNV-1a: enough to tell a torn or damaged file, no protection from malice. */
-static uint64_t checksum(const char *bytes, size_t len) {
-  uint64_t h = UINT64_C(0xcbf29ce484222325);
-  for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-  return h;
 }
 
 void nst_sweep_result_save(const nst_sweep_result *r, nst_buffer *out) {
   const size_t begin = out->len;
   nst_buffer_add(out, magic, sizeof magic);
-  put(out, (uint64_t)r->shape.npoints);
-  put(out, (uint64_t)r->nobjectives);
-  put(out, (uint64_t)r->npareto);
-  put(out, r->maximize);
-  put(out, r->shape.top);
-  put(out, r->tally.evaluated);
-  put(out, r->tally.pruned);
-  put(out, r->tally.duplicates);
-  put(out, r->tally.dropped);
-  put(out, r->tally.valid);
-  put(out, r->best.n);
-  put(out, r->front.n);
+  nst_bytes_put(out, (uint64_t)r->shape.npoints);
+  nst_bytes_put(out, (uint64_t)r->nobjectives);
+  nst_bytes_put(out, (uint64_t)r->npareto);
+  nst_bytes_put(out, r->maximize);
+  nst_bytes_put(out, r->shape.top);
+  nst_bytes_put(out, r->tally.evaluated);
+  nst_bytes_put(out, r->tally.pruned);
+  nst_bytes_put(out, r->tally.duplicates);
+  nst_bytes_put(out, r->tally.dropped);
+  nst_bytes_put(out, r->tally.valid);
+  nst_bytes_put(out, r->best.n);
+  nst_bytes_put(out, r->front.n);
   for (size_t i = 0; i < r->best.n; i++) put_point(r, r->best.items[i], out);
   for (size_t i = 0; i < r->front.n; i++) put_point(r, r->front.items[i], out);
-  put(out, checksum(out->text + begin, out->len - begin));
+  nst_bytes_put(out, nst_bytes_checksum(out->text + begin, out->len - begin));
 }
 
-typedef struct {
-  const unsigned char *at;
-  size_t left;
-  bool bad;
-} reader;
-
-static uint64_t get(reader *in) {
-  if (in->left < 8) {
-    in->bad = true;
-    return 0;
-  }
-  uint64_t v = 0;
-  for (int i = 0; i < 8; i++) v |= (uint64_t)in->at[i] << 8 * i;
-  in->at += 8;
-  in->left -= 8;
-  return v;
-}
-
-static nst_i128 get_wide(reader *in) {
-  const uint64_t low = get(in), high = get(in);
+static nst_i128 get_wide(nst_reader *in) {
+  const uint64_t low = nst_reader_get(in), high = nst_reader_get(in);
   return (nst_i128)((unsigned __int128)high << 64 | low);
 }
 
-static void get_point(const nst_sweep_result *r, nst_sweep_point *p, reader *in) {
-  p->variant = get(in);
-  for (int k = 0; k < r->shape.npoints; k++) p->params[k] = (int64_t)get(in);
-  for (int k = 0; k < r->shape.npoints; k++) p->places[k] = get(in);
+static void get_point(const nst_sweep_result *r, nst_sweep_point *p, nst_reader *in) {
+  p->variant = nst_reader_get(in);
+  for (int k = 0; k < r->shape.npoints; k++) p->params[k] = (int64_t)nst_reader_get(in);
+  for (int k = 0; k < r->shape.npoints; k++) p->places[k] = nst_reader_get(in);
   for (int i = 0; i < r->shape.nmetrics; i++) {
     const nst_i128 num = get_wide(in), den = get_wide(in);
     in->bad = in->bad || den <= 0 || !nst_rat_make(&p->metrics[i], num, den) || p->metrics[i].den != den;
@@ -290,19 +260,19 @@ static void get_point(const nst_sweep_result *r, nst_sweep_point *p, reader *in)
 }
 
 /* Whether n points of `size` bytes can be in what is left. */
-static bool holds(const reader *in, uint64_t n, size_t size) { return n <= in->left / size; }
+static bool holds(const nst_reader *in, uint64_t n, size_t size) { return n <= in->left / size; }
 
-static bool read_all(nst_sweep_result *r, reader *in) {
+static bool read_all(nst_sweep_result *r, nst_reader *in) {
   const uint64_t head[] = {(uint64_t)r->shape.npoints, (uint64_t)r->nobjectives, (uint64_t)r->npareto, r->maximize,
                            r->shape.top};
   for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-    if (get(in) != head[i]) return false;
-  r->tally.evaluated = get(in);
-  r->tally.pruned = get(in);
-  r->tally.duplicates = get(in);
-  r->tally.dropped = get(in);
-  r->tally.valid = get(in);
-  const uint64_t nbest = get(in), nfront = get(in);
+    if (nst_reader_get(in) != head[i]) return false;
+  r->tally.evaluated = nst_reader_get(in);
+  r->tally.pruned = nst_reader_get(in);
+  r->tally.duplicates = nst_reader_get(in);
+  r->tally.dropped = nst_reader_get(in);
+  r->tally.valid = nst_reader_get(in);
+  const uint64_t nbest = nst_reader_get(in), nfront = nst_reader_get(in);
   const size_t size = 8 + 16 * (size_t)r->shape.npoints + 32 * (size_t)r->shape.nmetrics;
   if (in->bad || !holds(in, nbest, size) || !holds(in, nfront, size) || in->left != (nbest + nfront) * size)
     return false;
@@ -325,10 +295,10 @@ static bool read_all(nst_sweep_result *r, reader *in) {
 
 nst_sweep_result *nst_sweep_result_load(nst_sweep_shape shape, const char *bytes, size_t len) {
   if (len < sizeof magic + 8 || memcmp(bytes, magic, sizeof magic)) return NULL;
-  reader tail = {(const unsigned char *)bytes + len - 8, 8, false};
-  if (get(&tail) != checksum(bytes, len - 8)) return NULL;
+  nst_reader tail = nst_reader_make(bytes + len - 8, 8);
+  if (nst_reader_get(&tail) != nst_bytes_checksum(bytes, len - 8)) return NULL;
   nst_sweep_result *r = nst_sweep_result_new(shape);
-  reader in = {(const unsigned char *)bytes + sizeof magic, len - 8 - sizeof magic, false};
+  nst_reader in = nst_reader_make(bytes + sizeof magic, len - 8 - sizeof magic);
   if (read_all(r, &in)) return r;
   nst_sweep_result_free(r);
   return NULL;

@@ -324,8 +324,10 @@ static bool agree(nestor_sweep *s, bool made) {
   s->ran = true;
   const int who = nst_ranks_agree(s->ranks, made ? nst_sweep_fingerprint(s) : 0);
   if (who < 0 || !made) return who < 0;
-  nst_diag *d = nst_sweep_fail(s, "rank %d of the job cannot take part: it has another program, version or engine", who);
-  nst_diag_help(s->diags, d, "ranks need the same files, and native code (here: %s) everywhere or nowhere", s->engine_name);
+  nst_diag *d =
+    nst_sweep_fail(s, "rank %d of the job cannot take part: it has another program, version or engine", who);
+  nst_diag_help(s->diags, d, "ranks need the same files, and native code (here: %s) everywhere or nowhere",
+                s->engine_name);
   return false;
 }
 

@@ -15,6 +15,7 @@
  * name of the request it answers. Units mean the same only to ranks with the same
  * program and engine, so these agree before they begin. */
 #include "driver/sweep_ranks.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,33 +44,11 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* ---- bytes ---- */
-
-static void put(nst_buffer *out, uint64_t v) {
-  char bytes[8];
-  for (int i = 0; i < 8; i++) bytes[i] = (char)(v >> 8 * i & 255);
-  nst_buffer_add(out, bytes, sizeof bytes);
-}
-
-typedef struct {
-  const unsigned char *at;
-  size_t left;
-} reader;
-
-static uint64_t get(reader *in) {
-  uint64_t v = 0;
-  if (in->left < 8) return 0;
-  for (int i = 0; i < 8; i++) v |= (uint64_t)in->at[i] << 8 * i;
-  in->at += 8;
-  in->left -= 8;
-  return v;
-}
-
 static void send_numbers(nst_ranks *ranks, int to, word w, uint64_t a, uint64_t b) {
   nst_buffer message = {0};
-  put(&message, w);
-  put(&message, a);
-  put(&message, b);
+  nst_bytes_put(&message, w);
+  nst_bytes_put(&message, a);
+  nst_bytes_put(&message, b);
   nst_ranks_send(ranks, to, &message);
   nst_buffer_fini(&message);
 }
@@ -87,9 +66,9 @@ static uint64_t expect(nst_ranks *ranks, int *from, word w) {
       pause_a_moment();
       continue;
     }
-    reader in = {(const unsigned char *)message.text, message.len};
-    there = (word)get(&in) == w;
-    number = get(&in);
+    nst_reader in = nst_reader_make(message.text, message.len);
+    there = (word)nst_reader_get(&in) == w;
+    number = nst_reader_get(&in);
   }
   nst_buffer_fini(&message);
   return number;
@@ -126,11 +105,11 @@ static nst_unit_range cut(nst_sweep_ranks *s, uint64_t want) {
   return out;
 }
 
-static void absorb(nst_sweep_ranks *s, reader *in) {
+static void absorb(nst_sweep_ranks *s, nst_reader *in) {
   nst_unit_set done = {0};
-  const uint64_t n = get(in);
+  const uint64_t n = nst_reader_get(in);
   for (uint64_t i = 0; i < n && in->left >= 16; i++) {
-    const uint64_t begin = get(in), end = get(in);
+    const uint64_t begin = nst_reader_get(in), end = nst_reader_get(in);
     nst_unit_set_add(&done, begin, end);
   }
   nst_sweep_result *found = nst_sweep_result_load(s->shape, (const char *)in->at, in->left);
@@ -139,26 +118,26 @@ static void absorb(nst_sweep_ranks *s, reader *in) {
   nst_unit_set_fini(&done);
 }
 
-static void fail(nst_sweep_ranks *s, reader *in) {
+static void fail(nst_sweep_ranks *s, nst_reader *in) {
   nst_buffer text = {0};
-  const uint64_t unit = get(in);
+  const uint64_t unit = nst_reader_get(in);
   nst_buffer_add(&text, (const char *)in->at, in->left);
   nst_sweep_run_fail(s->run, unit, text.text ? text.text : "");
   nst_buffer_fini(&text);
 }
 
 static void handle(nst_sweep_ranks *s, int from, const nst_buffer *message) {
-  reader in = {(const unsigned char *)message->text, message->len};
-  switch ((word)get(&in)) {
+  nst_reader in = nst_reader_make(message->text, message->len);
+  switch ((word)nst_reader_get(&in)) {
   case WANT: {
-    const nst_unit_range range = cut(s, get(&in));
+    const nst_unit_range range = cut(s, nst_reader_get(&in));
     send_numbers(s->ranks, from, TAKE, range.begin, range.end);
     return;
   }
   case TAKE:
     s->answered = true;
-    s->answer.begin = get(&in);
-    s->answer.end = get(&in);
+    s->answer.begin = nst_reader_get(&in);
+    s->answer.end = nst_reader_get(&in);
     return;
   case FOUND: absorb(s, &in); return;
   case FAILED: fail(s, &in); return;
@@ -176,11 +155,11 @@ static void share(nst_sweep_ranks *s) {
   s->shared = now();
   if (!found) return;
   nst_buffer message = {0};
-  put(&message, FOUND);
-  put(&message, done.n);
+  nst_bytes_put(&message, FOUND);
+  nst_bytes_put(&message, done.n);
   for (size_t i = 0; i < done.n; i++) {
-    put(&message, done.items[i].begin);
-    put(&message, done.items[i].end);
+    nst_bytes_put(&message, done.items[i].begin);
+    nst_bytes_put(&message, done.items[i].end);
   }
   nst_sweep_result_save(found, &message);
   nst_ranks_send(s->ranks, 0, &message);
@@ -243,8 +222,8 @@ void nst_sweep_ranks_end(nst_sweep_ranks *s, const char *error, uint64_t unit) {
     share(s);
     if (error) {
       nst_buffer message = {0};
-      put(&message, FAILED);
-      put(&message, unit);
+      nst_bytes_put(&message, FAILED);
+      nst_bytes_put(&message, unit);
       nst_buffer_puts(&message, error);
       nst_ranks_send(s->ranks, 0, &message);
       nst_buffer_fini(&message);

@@ -5,6 +5,7 @@
  * and what they found; a checksum ends them. So they say for themselves what
  * they belong to: a sweep goes on only from its own, refuses others by name, and
  * parts become an answer without the files they came from. */
+#include "base/bytes.h"
 #include "driver/sweep.h"
 
 #include <stdlib.h>
@@ -14,29 +15,17 @@ static const char magic[] = "nestor.sweep.part/1\n";
 
 /* ---- writing ---- */
 
-static void put(nst_buffer *out, uint64_t v) {
-  char bytes[8];
-  for (int i = 0; i < 8; i++) bytes[i] = (char)(v >> 8 * i & 255);
-  nst_buffer_add(out, bytes, sizeof bytes);
-}
-
 static void put_text(nst_buffer *out, const char *text, size_t len) {
-  put(out, len);
+  nst_bytes_put(out, len);
   nst_buffer_add(out, text, len);
 }
 
 static void put_units(nst_buffer *out, const nst_unit_set *s) {
-  put(out, s->n);
+  nst_bytes_put(out, s->n);
   for (size_t i = 0; i < s->n; i++) {
-    put(out, s->items[i].begin);
-    put(out, s->items[i].end);
+    nst_bytes_put(out, s->items[i].begin);
+    nst_bytes_put(out, s->items[i].end);
   }
-}
-
-static uint64_t checksum(const char *bytes, size_t len) { /* FNV-1a, against accidents */
-  uint64_t h = UINT64_C(0xcbf29ce484222325);
-  for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-  return h;
 }
 
 static bool is_own_text(const nst_source *source) { return strncmp(source->name, "std.", 4) != 0; }
@@ -44,7 +33,7 @@ static bool is_own_text(const nst_source *source) { return strncmp(source->name,
 static void put_sources(nst_buffer *out, const nestor_program *p) {
   uint64_t n = 0;
   for (uint32_t i = 1; nst_sources_get(p->sources, i); i++) n += is_own_text(nst_sources_get(p->sources, i));
-  put(out, n);
+  nst_bytes_put(out, n);
   for (uint32_t i = 1; nst_sources_get(p->sources, i); i++) {
     const nst_source *source = nst_sources_get(p->sources, i);
     if (!is_own_text(source)) continue;
@@ -57,27 +46,27 @@ static void put_sources(nst_buffer *out, const nestor_program *p) {
 static void put_head(nst_buffer *out, const nestor_sweep *s) {
   nst_buffer_add(out, magic, sizeof magic - 1);
   put_text(out, nestor_version(), strlen(nestor_version()));
-  put(out, (uint64_t)nestor_semantics());
+  nst_bytes_put(out, (uint64_t)nestor_semantics());
   put_sources(out, s->program);
   put_text(out, s->ir->name, strlen(s->ir->name));
-  put(out, s->options.no_prune);
-  put(out, s->options.limit);
-  put(out, s->options.sample);
-  put(out, s->options.seed);
-  put(out, s->options.shard);
-  put(out, s->options.shards);
+  nst_bytes_put(out, s->options.no_prune);
+  nst_bytes_put(out, s->options.limit);
+  nst_bytes_put(out, s->options.sample);
+  nst_bytes_put(out, s->options.seed);
+  nst_bytes_put(out, s->options.shard);
+  nst_bytes_put(out, s->options.shards);
   const char *engine = s->engine_name ? s->engine_name : "";
   put_text(out, engine, strlen(engine));
-  put(out, s->engine_units);
-  put(out, s->engine_space);
-  put(out, s->whole);
-  put(out, s->job.count);
+  nst_bytes_put(out, s->engine_units);
+  nst_bytes_put(out, s->engine_space);
+  nst_bytes_put(out, s->whole);
+  nst_bytes_put(out, s->job.count);
 }
 
 uint64_t nst_sweep_fingerprint(const nestor_sweep *s) {
   nst_buffer head = {0};
   put_head(&head, s);
-  const uint64_t h = checksum(head.text, head.len);
+  const uint64_t h = nst_bytes_checksum(head.text, head.len);
   nst_buffer_fini(&head);
   return h ? h : 1;
 }
@@ -91,7 +80,7 @@ void nestor_sweep_save(nestor_sweep *s, nestor_buffer *buffer) {
   nst_sweep_result_save(s->found, &result);
   put_text(out, result.text, result.len);
   nst_buffer_fini(&result);
-  put(out, checksum(out->text + begin, out->len - begin));
+  nst_bytes_put(out, nst_bytes_checksum(out->text + begin, out->len - begin));
 }
 
 /* ---- reading ---- */
@@ -107,26 +96,8 @@ typedef struct {
   nst_unit_set done;
 } state;
 
-typedef struct {
-  const unsigned char *at;
-  size_t left;
-  bool bad;
-} reader;
-
-static uint64_t get(reader *in) {
-  if (in->left < 8) {
-    in->bad = true;
-    return 0;
-  }
-  uint64_t v = 0;
-  for (int i = 0; i < 8; i++) v |= (uint64_t)in->at[i] << 8 * i;
-  in->at += 8;
-  in->left -= 8;
-  return v;
-}
-
-static piece get_text(reader *in) {
-  const uint64_t len = get(in);
+static piece get_text(nst_reader *in) {
+  const uint64_t len = nst_reader_get(in);
   if (in->bad || len > in->left) {
     in->bad = true;
     return (piece){"", 0};
@@ -143,10 +114,10 @@ static void state_fini(state *st) {
   nst_unit_set_fini(&st->done);
 }
 
-static void read_body(state *st, reader *in) {
+static void read_body(state *st, nst_reader *in) {
   st->version = get_text(in);
-  st->semantics = get(in);
-  st->nsources = get(in);
+  st->semantics = nst_reader_get(in);
+  st->nsources = nst_reader_get(in);
   if (in->bad || st->nsources > in->left / 16) {
     in->bad = true;
     return;
@@ -159,24 +130,24 @@ static void read_body(state *st, reader *in) {
     st->texts[i] = get_text(in);
   }
   st->sweep = get_text(in);
-  st->no_prune = get(in);
-  st->limit = get(in);
-  st->sample = get(in);
-  st->seed = get(in);
-  st->shard = get(in);
-  st->shards = get(in);
+  st->no_prune = nst_reader_get(in);
+  st->limit = nst_reader_get(in);
+  st->sample = nst_reader_get(in);
+  st->seed = nst_reader_get(in);
+  st->shard = nst_reader_get(in);
+  st->shards = nst_reader_get(in);
   st->engine = get_text(in);
-  st->units = get(in);
-  st->space = get(in);
-  st->whole = get(in);
-  st->count = get(in);
-  const uint64_t n = get(in);
+  st->units = nst_reader_get(in);
+  st->space = nst_reader_get(in);
+  st->whole = nst_reader_get(in);
+  st->count = nst_reader_get(in);
+  const uint64_t n = nst_reader_get(in);
   if (in->bad || n > in->left / 16) {
     in->bad = true;
     return;
   }
   for (uint64_t i = 0; i < n; i++) {
-    const uint64_t begin = get(in), end = get(in);
+    const uint64_t begin = nst_reader_get(in), end = nst_reader_get(in);
     in->bad = in->bad || begin >= end || end > st->count;
     if (!in->bad) nst_unit_set_add(&st->done, begin, end);
   }
@@ -197,9 +168,10 @@ static bool read_state(state *st, const char *bytes, size_t size, nestor_buffer 
   if (size < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1))
     return refuse(error, size && size < sizeof magic && !memcmp(bytes, magic, size) ? "it is torn"
                                                                                     : "it is not the state of a sweep");
-  reader tail = {(const unsigned char *)bytes + size - 8, 8, false};
-  if (size < sizeof magic + 8 || get(&tail) != checksum(bytes, size - 8)) return refuse(error, "it is torn or damaged");
-  reader in = {(const unsigned char *)bytes + sizeof magic - 1, size - 8 - (sizeof magic - 1), false};
+  nst_reader tail = nst_reader_make(bytes + size - 8, 8);
+  if (size < sizeof magic + 8 || nst_reader_get(&tail) != nst_bytes_checksum(bytes, size - 8))
+    return refuse(error, "it is torn or damaged");
+  nst_reader in = nst_reader_make(bytes + sizeof magic - 1, size - 8 - (sizeof magic - 1));
   read_body(st, &in);
   if (in.bad) {
     state_fini(st);

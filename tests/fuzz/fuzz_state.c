@@ -16,7 +16,8 @@ static const char program_text[] =
   "workload g(M = 6, N = 4) { dim m = M, n = N tensor A, B, C : int8 C[m] += A[m, n] * B[n] }\n"
   "hardware h { memory D { energy = 3 pJ/B } memory L { capacity = 30 B } compute c }\n"
   "mapping x(tm = 2, tn = 2) of g on h { permute { for m by tm for n by tn } keep? A in L keep B, C in L }\n"
-  "sweep s of x { tm in 1 .. M tn in divisors(N) where fits minimize energy, offchip / 3 pareto usage(L), offchip top 4 }\n";
+  "sweep s of x { tm in 1 .. M tn in divisors(N) where fits minimize energy, offchip / 3 pareto usage(L), offchip top "
+  "4 }\n";
 
 enum { STATES = 3, MOST = 1 << 16, CHANGES = 8 };
 
@@ -87,19 +88,19 @@ static size_t change(uint8_t *state, size_t size, const uint8_t *d) {
   const size_t at = from + ((size_t)d[1] | (size_t)d[2] << 8) % (size - from);
   const size_t most = size - at, some = 1 + (size_t)d[4] % 64, len = some < most ? some : most;
   switch (d[3] % 6) {
-    case 0: state[at] = d[4]; break;
-    case 1: state[at] = (uint8_t)(state[at] + d[4]); break;
-    case 2:
-    case 3:
-      if (at - at % 8 + 8 + from % 8 <= size) put(state + at - at % 8 + from % 8, odd[d[4] % (sizeof odd / sizeof *odd)]);
-      break;
-    case 4:
-      if (size - len > 64) memmove(state + at, state + at + len, size - at - len);
-      return size - len > 64 ? size - len : size;
-    default:
-      if (size + len > MOST) break;
-      memmove(state + at + len, state + at, size - at);
-      return size + len;
+  case 0: state[at] = d[4]; break;
+  case 1: state[at] = (uint8_t)(state[at] + d[4]); break;
+  case 2:
+  case 3:
+    if (at - at % 8 + 8 + from % 8 <= size) put(state + at - at % 8 + from % 8, odd[d[4] % (sizeof odd / sizeof *odd)]);
+    break;
+  case 4:
+    if (size - len > 64) memmove(state + at, state + at + len, size - at - len);
+    return size - len > 64 ? size - len : size;
+  default:
+    if (size + len > MOST) break;
+    memmove(state + at + len, state + at, size - at);
+    return size + len;
   }
   return size;
 }
