@@ -1,11 +1,11 @@
 /* The grammar exporter: the parser's productions as a grammar over characters.
  *
- * Three steps. export_rules.c reads the productions that bison reports, leaves
+ * Four steps. export_rules.c reads the productions that bison reports, leaves
  * out what always ends in an error (export_narrow.def) and turns left recursion
- * into repetition: a grammar over tokens. export_split.c makes a grammar over
- * characters of it: white space between tokens, mandatory exactly where two
- * tokens would run into one. export_write.c prints that in a notation; what
- * tokens are made of is export_lexical.c. */
+ * into repetition: a grammar over tokens. export_automaton.c makes it deterministic
+ * and export_split.c a grammar over characters: white space between tokens, mandatory
+ * exactly where two tokens would run into one. export_write.c prints that in a
+ * notation; what tokens are made of is export_lexical.c. */
 #ifndef NST_GRAMMAR_EXPORT_H
 #define NST_GRAMMAR_EXPORT_H
 #include "base/arena.h"
@@ -28,8 +28,8 @@ enum {
   NST_START_KEYWORD = 4,  /* with a keyword or a number: no unit */
   NST_START_NAME = 8      /* with a name, which behind a number and one space may be a unit */
 };
-/* How a token ends. */
-enum { NST_END_SIGN = 1, NST_END_WORD = 2, NST_END_NUMBER = 4 };
+/* How a token ends; NONE: there is none, or white space is taken care of. */
+enum { NST_END_NONE = 0, NST_END_SIGN = 1, NST_END_WORD = 2, NST_END_NUMBER = 4 };
 
 typedef struct {
   uint16_t symbol;
@@ -39,9 +39,7 @@ typedef NST_VEC(nst_gitem) nst_gitems;
 typedef struct {
   const char *name;
   bool terminal;
-  bool nullable;
-  unsigned starts;                /* of what is not empty: a set of NST_START_ */
-  unsigned ends[2];               /* of what begins with a sign, with a word: sets of NST_END_ */
+  unsigned starts, ends;          /* of a terminal: one of NST_START_, of NST_END_ */
   NST_VEC(nst_gitems) rules;      /* of a nonterminal */
   const char *text;               /* of a terminal with one spelling */
   NST_VEC(const char *) excluded; /* of a class of names: the keywords that it is without */
@@ -50,7 +48,7 @@ typedef struct {
   nst_arena *arena;
   NST_VEC(nst_gsymbol) symbols;
   uint16_t start;
-  const char *stale; /* a line of export_narrow.def whose production parser.y has no longer, or NULL */
+  const char *stale; /* a production of export_narrow.def that parser.y has no longer, or NULL */
 } nst_grammar;
 void nst_grammar_read(nst_grammar *g, nst_arena *arena);
 
@@ -96,7 +94,7 @@ bool nst_gnode_same(const nst_gnode *a, const nst_gnode *b);
 
 /* export_lexical.c. Rules are made when they are first asked for. */
 typedef struct {
-  uint32_t space, gap, apart, id_more, digits, unit; /* 0: not made yet */
+  uint32_t space, gap, apart, comment, id_more, digits, unit; /* 0: not made yet */
   NST_VEC(struct {
     uint16_t symbol;
     uint32_t rule;

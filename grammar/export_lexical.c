@@ -36,13 +36,15 @@ static nst_gnode *comment(nst_grules *to) {
                        nst_gnode_repeat(to, nst_gnode_class(to, printable), 0, COMMENT_MOST));
 }
 
-static nst_gnode *blank_or_comment(nst_grules *to, const char *blanks) {
-  return nst_gnode_alt(to, nst_gnode_class(to, blanks), nst_gnode_seq(to, comment(to), nst_gnode_class(to, "\\n\\r")));
+/* The comment is a rule of its own: llama.cpp counts what a repeated group is made of. */
+static nst_gnode *blank_or_comment(nst_grules *to, nst_glexical *l, const char *blanks) {
+  if (!l->comment) l->comment = define(to, "comment", nst_gnode_seq(to, comment(to), nst_gnode_class(to, "\\n\\r")));
+  return nst_gnode_alt(to, nst_gnode_class(to, blanks), nst_gnode_rule(to, l->comment));
 }
 
 nst_gnode *nst_glexical_space(nst_grules *to, nst_glexical *l) {
   static const char blanks[] = " \\t\\n\\r\\x0B\\x0C";
-  if (!l->space) l->space = define(to, "ws", nst_gnode_repeat(to, blank_or_comment(to, blanks), 1, SPACE_MOST));
+  if (!l->space) l->space = define(to, "ws", nst_gnode_repeat(to, blank_or_comment(to, l, blanks), 1, SPACE_MOST));
   return nst_gnode_rule(to, l->space);
 }
 
@@ -59,7 +61,7 @@ nst_gnode *nst_glexical_apart(nst_grules *to, nst_glexical *l) {
   nst_gnode *space = nst_glexical_space(to, l);
   if (!l->apart) {
     nst_gnode *more = nst_gnode_seq(to, nst_gnode_text(to, " "), space);
-    nst_gnode *other = nst_gnode_seq(to, blank_or_comment(to, "\\t\\n\\r\\x0B\\x0C"), nst_gnode_optional(to, space));
+    nst_gnode *other = nst_gnode_seq(to, blank_or_comment(to, l, "\\t\\n\\r\\x0B\\x0C"), nst_gnode_optional(to, space));
     l->apart = define(to, "ws-apart", nst_gnode_alt(to, more, other));
   }
   return nst_gnode_rule(to, l->apart);

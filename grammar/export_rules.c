@@ -4,7 +4,7 @@
  * when the library is built), so there is one grammar. Those with `error` are
  * dropped, those that only serve a message are replaced (export_narrow.def). A
  * nonterminal that stands for one name (`name`, `word`, `keep_name`) becomes a
- * token of its own: all names but some keywords. `x: a | x b` becomes a followed
+ * token of its own: all names but some words. `x: a | x b` becomes a followed
  * by any number of x_next: b. */
 #include "grammar/export.h"
 
@@ -35,7 +35,7 @@ static uint16_t find(const nst_grammar *g, const char *name, size_t len) {
 static void describe(nst_gsymbol *s, unsigned starts, unsigned ends) {
   s->terminal = true;
   s->starts = starts;
-  s->ends[starts != NST_START_SIGN] = ends;
+  s->ends = ends;
 }
 
 static void describe_terminal(nst_grammar *g, nst_gsymbol *s) {
@@ -179,11 +179,12 @@ static void make_names(nst_grammar *g) {
       for (size_t k = 0; k < n; k++) in |= is[k] && g->symbols.items[k].text && !strcmp(g->symbols.items[k].text, word);
       if (!in) *nst_vec_push(g->arena, &now[i].excluded) = word;
     }
+    if (!strncmp(now[i].name, "other_", 6)) *nst_vec_push(g->arena, &now[i].excluded) = "sum";
   }
   memcpy(g->symbols.items, now, n * sizeof *now);
 }
 
-/* ---- left recursion, nullability, beginnings and ends ---- */
+/* ---- left recursion ---- */
 
 static void make_repetitions(nst_grammar *g) {
   const size_t n = g->symbols.len;
@@ -214,50 +215,11 @@ static void make_repetitions(nst_grammar *g) {
   }
 }
 
-static bool may_lack(const nst_grammar *g, nst_gitem item) {
-  return item.repeated || g->symbols.items[item.symbol].nullable;
-}
-
-/* What a production ends with when items[i] is the first that is there and begins with a sign (0) or a word (1). */
-static unsigned ends_of(const nst_grammar *g, const nst_gitems *items, size_t i, int begins) {
-  const nst_gsymbol *first = &g->symbols.items[items->items[i].symbol];
-  unsigned ends = 0;
-  for (size_t k = items->len; k-- > i + 1;) {
-    const nst_gsymbol *x = &g->symbols.items[items->items[k].symbol];
-    ends |= x->ends[0] | x->ends[1];
-    if (!may_lack(g, items->items[k])) return ends;
-  }
-  return ends | first->ends[begins] | (items->items[i].repeated ? first->ends[0] | first->ends[1] : 0);
-}
-
-static bool settle(nst_grammar *g, nst_gsymbol *s) {
-  const nst_gsymbol before = *s;
-  for (size_t r = 0; r < s->rules.len; r++) {
-    const nst_gitems *items = &s->rules.items[r];
-    size_t i = 0;
-    for (; i < items->len; i++) { /* the first that is there */
-      const unsigned starts = g->symbols.items[items->items[i].symbol].starts;
-      s->starts |= starts;
-      if (starts & NST_START_SIGN) s->ends[0] |= ends_of(g, items, i, 0);
-      if (starts & ~(unsigned)NST_START_SIGN) s->ends[1] |= ends_of(g, items, i, 1);
-      if (!may_lack(g, items->items[i])) break;
-    }
-    s->nullable |= i == items->len;
-  }
-  return before.nullable != s->nullable || before.starts != s->starts || before.ends[0] != s->ends[0] ||
-         before.ends[1] != s->ends[1];
-}
-
 void nst_grammar_read(nst_grammar *g, nst_arena *arena) {
   *g = (nst_grammar){.arena = arena};
   read_productions(g);
   make_names(g);
   make_plain(g);
   make_repetitions(g);
-  for (bool more = true; more;) {
-    more = false;
-    for (size_t i = 0; i < g->symbols.len; i++)
-      if (!g->symbols.items[i].terminal) more |= settle(g, &g->symbols.items[i]);
-  }
   g->start = find(g, "file", 4);
 }

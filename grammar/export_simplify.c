@@ -65,7 +65,7 @@ static void hoist(nst_grules *g, uint32_t rule, nst_gnode *n, unsigned *count, s
     for (size_t k = first; k < g->rules.len && !found; k++)
       if (nst_gnode_same(rule_body(g, (uint32_t)k), kid)) found = (uint32_t)k;
     if (!found) {
-      const char *name = nst_arena_printf(g->arena, "%s-%u", g->rules.items[rule].name, ++*count);
+      const char *name = nst_arena_printf(g->arena, "%s-group-%u", g->rules.items[rule].name, ++*count);
       *nst_vec_push(g->arena, &g->rules) = (nst_grule){.name = name, .body = kid};
       found = (uint32_t)(g->rules.len - 1);
     }

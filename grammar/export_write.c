@@ -196,9 +196,9 @@ void nst_grammar_export(nst_buffer *out, nst_grammar_format format) {
   if (format == NST_GRAMMAR_LARK) nst_grules_hoist(&rules);
   writer w = {out, &rules, format, NST_NEW_ARRAY(arena, rules.rules.len, bool)};
   put_comment(&w, "Programs of the Nestor language, version 1. Made by `nestor grammar` from its parser.");
-  put_comment(&w, "X-s begins with a sign, X-w with a word or a number. Behind X-k stands a keyword, behind");
-  put_comment(&w, "X-r a reserved word, behind X-n a name; behind X a sign or the end. White space behind a");
-  put_comment(&w, "token belongs to it. ws-apart is white space that is not a single space.");
+  put_comment(&w, "A rule is what may stand at one place: X-2 is another place in X. It begins with the white");
+  put_comment(&w, "space in front of a token: sp may stand, ws must; ws-apart is not a single space. In a block");
+  put_comment(&w, "X-item has the white space behind it that the next item needs, X-bare lacks it.");
   if (tokens.stale) put_comment(&w, nst_arena_printf(arena, "STALE: no production %s", tokens.stale));
   w.used[0] = true;
   mark(&w, rules.rules.items[0].body);
