@@ -1,0 +1,26 @@
+/* The grader over HTTP, on the loopback interface.
+ *
+ *   POST /grade    samples as NDJSON, as a JSON array or as one object; results in the same form and order
+ *   GET  /health   {"status":"ok", "tasks":…, "graded":…, "version":…}
+ *   POST /reset    {"task_id": …} or {"seed": n}: begins an episode: {"observation": {"task_id", "messages", …}, "reward": null, "done": false}
+ *   POST /step     {"episode_id": …, "action": {"completion": …}}: ends it: {"observation": the result, "reward": score, "done": true}
+ *   GET  /state    {"episode_id", "step_count", "task_id"} of ?episode_id=…, else of the last reset
+ *
+ * The last three are OpenEnv's. Connections are kept alive. One thread of libmicrohttpd reads and writes; another judges all that has come
+ * in as one batch, so that many small requests use the workers as well as one large one. Results depend on the samples alone. */
+#ifndef NST_BENCH_SERVE_SERVE_H
+#define NST_BENCH_SERVE_SERVE_H
+#include "bench/grade/grade.h"
+
+typedef struct nst_serve nst_serve;
+typedef struct {
+  uint16_t port;                   /* 0: any that is free */
+  const char *const *task_ids;     /* what /reset chooses from by seed; borrowed */
+  size_t ntask_ids;
+} nst_serve_options;
+
+/* Serves until nst_serve_free. The grading is borrowed and used by the server's thread alone. NULL: `error` says why. */
+nst_serve *nst_serve_new(nst_grading *grading, const nst_serve_options *options, char error[NST_RECORD_ERROR]);
+void nst_serve_free(nst_serve *serve); /* answers what has come in, then closes */
+uint16_t nst_serve_port(const nst_serve *serve);
+#endif
