@@ -13,6 +13,7 @@ import ctypes.util
 import http.client
 import json
 import os
+import queue
 import threading
 import urllib.parse
 
@@ -65,32 +66,40 @@ class _Http:
         self.parts = urllib.parse.urlsplit(url)
         if self.parts.scheme != "http" or not self.parts.hostname:
             raise GraderError(f"not the address of a grader: {url}")
-        self.local = threading.local()
+        self.idle = queue.SimpleQueue()  # connections that nobody uses now
 
     def _connection(self, fresh):
-        if fresh or getattr(self.local, "connection", None) is None:
-            self.local.connection = http.client.HTTPConnection(self.parts.hostname, self.parts.port or 80, timeout=600)
-        return self.local.connection
+        try:
+            if not fresh:
+                return self.idle.get_nowait()
+        except queue.Empty:
+            pass
+        return http.client.HTTPConnection(self.parts.hostname, self.parts.port or 80, timeout=600)
 
     def grade_lines(self, lines):
         body = b"\n".join(lines) + b"\n"
         for attempt in (0, 1):  # a connection that was kept too long is opened once more
+            connection = self._connection(fresh=attempt == 1)
             try:
-                connection = self._connection(fresh=attempt == 1)
                 connection.request("POST", "/grade", body, {"Content-Type": "application/x-ndjson"})
                 answer = connection.getresponse()
                 text = answer.read()
             except (OSError, http.client.HTTPException) as error:
-                self.local.connection = None
+                connection.close()
                 if attempt:
                     raise GraderError(f"the grader at {self.parts.netloc} does not answer: {error}") from error
                 continue
+            self.idle.put(connection)
             if answer.status != 200:
                 raise GraderError(f"the grader answers {answer.status}: {text[:200].decode('utf-8', 'replace')}")
             return text.decode("utf-8").splitlines()
 
     def close(self):
-        self.local = threading.local()
+        while True:
+            try:
+                self.idle.get_nowait().close()
+            except queue.Empty:
+                return
 
 
 class _Library:
@@ -162,8 +171,8 @@ class Grader:
         if len(results) != len(samples):
             raise GraderError(f"{len(samples)} answers were sent and {len(results)} results came back")
         for result in results:
-            if "error" in result:
-                raise GraderError(result["error"])
+            if result.get("stage") == "sample":  # it was not judged: an unknown task, say
+                raise GraderError(result["diagnostics"][0]["message"])
         return results
 
     def tasks(self, path=None):

@@ -54,7 +54,9 @@ class Server:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        code = self.process.wait(60)
+        self.process.stdout.close()
+        return code
 
 
 class Rewards(unittest.TestCase):
