@@ -23,14 +23,18 @@ const nst_report_example *nst_report_example_at(const nst_report_system *s, size
     }
 }
 
-/* A value on one line: texts without quotes, objects as "a = 1, b = 2". */
+/* A value on one line: texts without quotes, objects as "a = 1, b = 2", those inside them too. */
 static void value_text(nestor_buffer *out, const json_t *value) {
   if (json_is_string(value)) return nst_out_text(out, json_string_value(value));
   if (json_is_object(value)) {
     const char *key, *between = "";
     json_t *member;
     json_object_foreach((json_t *)value, key, member) {
-      nst_out_format(out, "%s%s = ", between, key);
+      nst_out_text(out, between);
+      if (!json_is_object(member))
+        nst_out_format(out, "%s = ", key);
+      else if (!json_object_size(member))
+        nst_out_format(out, "%s as by default", key);
       value_text(out, member);
       between = ", ";
     }
@@ -112,9 +116,8 @@ nst_report_difference nst_report_difference_make(const nst_report_example *e) {
   size_t i;
   differences(&d, rest);
   json_array_foreach(list, i, item) differences(&d, item);
-  static const char *const said[] = {"expected", "got", "differences"};
+  static const char *const said[] = {"expected", "got", "figures"};
   for (i = 0; i < sizeof said / sizeof *said; i++) json_object_del(rest, said[i]);
-  if (d.n && name_of(rest) && json_is_string(json_object_get(rest, "figure"))) json_object_del(rest, "figure");
   d.where = line_of(rest, WHERE_WIDTH);
   json_decref(rest);
   json_decref(json);
