@@ -21,3 +21,5 @@ void nestor_grammar(nestor_grammar_format format, nestor_buffer *out) {
   case NESTOR_GRAMMAR_LARK: nst_grammar_export(&out->text, NST_GRAMMAR_LARK); break;
   }
 }
+
+bool nestor_grammar_rule(const char *rule, nestor_buffer *out) { return nst_grammar_export_rule(&out->text, rule); }

@@ -19,6 +19,9 @@ typedef enum { NST_GRAMMAR_EBNF, NST_GRAMMAR_GBNF, NST_GRAMMAR_LARK } nst_gramma
 /* The grammar in one of the notations. Always the same text. */
 void nst_grammar_export(nst_buffer *out, nst_grammar_format format);
 
+/* Appends one rule of the grammar over tokens as a line (export_rule.c). false: there is no such rule. */
+bool nst_grammar_export_rule(nst_buffer *out, const char *rule);
+
 /* ---- the grammar over tokens (export_rules.c) ---- */
 
 /* How a token begins, as far as what stands before it cares. */

@@ -98,6 +98,24 @@ typedef enum { NESTOR_GRAMMAR_EBNF, NESTOR_GRAMMAR_GBNF, NESTOR_GRAMMAR_LARK } n
 NESTOR_API bool nestor_grammar_format_parse(const char *word, nestor_grammar_format *out);
 /* Appends the grammar: what it accepts parses; see docs/grammar.md for what it leaves out. */
 NESTOR_API void nestor_grammar(nestor_grammar_format format, nestor_buffer *out);
+/* Appends one rule of grammar/parser.y, over tokens, as a line for people: "SIZE = by EXPR | into EXPR" of "size". Words
+ * and signs stand for themselves, rules are in capitals. false: there is no such rule. */
+NESTOR_API bool nestor_grammar_rule(const char *rule, nestor_buffer *out);
+
+/* ---- reference ----------------------------------------------------------- */
+
+/* The metrics of the language and the messages of the compiler, each as its table has it. false: no such index. */
+typedef struct {
+  const char *name, *summary; /* "reads"; a few words */
+  const char *args;           /* what its brackets hold: "", "L" a level, "L, T" also a tensor; both may be left out where allowed */
+  const char *unit;           /* "elements", "bytes", ...; "" of a plain number */
+} nestor_metric_info;
+NESTOR_API bool nestor_metric_about(size_t i, nestor_metric_info *out);
+typedef struct {
+  const char *code, *title; /* "E0602", "a tensor kept twice at one level" */
+  bool warning;
+} nestor_message_info;
+NESTOR_API bool nestor_message_about(size_t i, nestor_message_info *out);
 
 /* ---- diagnostics --------------------------------------------------------- */
 
