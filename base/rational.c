@@ -114,9 +114,13 @@ static u256 wide_shr(u256 a, int n) {
 
 static int wide_bits(u256 a) { return a.hi ? 128 + bits128(a.hi) : bits128(a.lo); }
 
-/* Quotient and remainder, bit by bit: this is the slow way already. */
+/* Quotient and remainder; bit by bit past 128: this is the slow way already. */
 static u256 wide_div(u256 *rem, u256 a, u256 b) {
   u256 q = {0, 0};
+  if (!a.hi && !b.hi) {
+    *rem = wide(a.lo % b.lo);
+    return wide(a.lo / b.lo);
+  }
   int shift = wide_bits(a) - wide_bits(b);
   if (shift >= 0) {
     u256 d = wide_shl(b, shift);
@@ -333,6 +337,7 @@ bool nst_rat_to_i64(int64_t *out, nst_rat a) {
 double nst_rat_to_double(nst_rat a) {
   if (a.den == 1) return (double)a.num; /* the compiler's conversion rounds to nearest, ties to even */
   u128 n = magnitude(a.num), d = (u128)a.den;
+  if (!((n | d) >> 53)) return (double)a.num / (double)a.den; /* two exact doubles: the division rounds once */
   int shift = 64 - bits128(n) + bits128(d);
   u256 rem, q = shift >= 0 ? wide_div(&rem, wide_shl(wide(n), shift), wide(d))
                            : wide_div(&rem, wide(n), wide_shl(wide(d), -shift));

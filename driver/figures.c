@@ -7,8 +7,8 @@
 #include <string.h>
 
 typedef enum { ARGS_N, ARGS_L, ARGS_LT } args_kind;
-static const struct { const char *name; args_kind args; } metrics[] = {
-#define NST_METRIC(id, name, args, unit, summary) {name, ARGS_##args},
+static const struct { const char *name; size_t len; args_kind args; } metrics[] = {
+#define NST_METRIC(id, name, args, unit, summary) {name, sizeof name - 1, ARGS_##args},
 #include "ir/metrics.def"
 #undef NST_METRIC
 };
@@ -52,7 +52,7 @@ bool nst_figure_parse(nst_figure *out, const nst_ir_mapping *m, const char *text
   const size_t len = word(&p, &name);
   *out = (nst_figure){NST_METRIC_COUNT, -1, -1};
   for (int i = 0; i < NST_METRIC_COUNT; i++)
-    if (same(metrics[i].name, name, len)) out->metric = (nst_metric)i;
+    if (metrics[i].len == len && !memcmp(metrics[i].name, name, len)) out->metric = (nst_metric)i;
   if (out->metric == NST_METRIC_COUNT) return false;
   const args_kind args = metrics[out->metric].args;
   p = skip(p);

@@ -9,10 +9,11 @@
 
 static const struct simple {
   const char *text;
+  size_t len;
   int64_t num, den;
   nst_unit unit;
 } simple_units[] = {
-#define NST_UNIT(text, num, den, byte, cycle, second, pj, mm2) {#text, num, den, {byte, cycle, second, pj, mm2}},
+#define NST_UNIT(text, num, den, byte, cycle, second, pj, mm2) {#text, sizeof #text - 1, num, den, {byte, cycle, second, pj, mm2}},
 #include "frontend/units.def"
 #undef NST_UNIT
 };
@@ -20,7 +21,7 @@ enum { NUNITS = sizeof simple_units / sizeof *simple_units, MAX_EXPONENT = 99 };
 
 static const struct simple *find_simple(const char *text, size_t len) {
   for (int i = 0; i < NUNITS; i++)
-    if (strlen(simple_units[i].text) == len && memcmp(simple_units[i].text, text, len) == 0) return &simple_units[i];
+    if (simple_units[i].len == len && memcmp(simple_units[i].text, text, len) == 0) return &simple_units[i];
   return NULL;
 }
 

@@ -11,15 +11,15 @@
 #include "grammar/parser.h"
 #include <string.h>
 
-static const char *const units[] = {
-#define NST_UNIT(text, num, den, byte, cycle, second, pj, mm2) #text,
+static const struct { const char *text; size_t len; } units[] = {
+#define NST_UNIT(text, num, den, byte, cycle, second, pj, mm2) {#text, sizeof #text - 1},
 #include "frontend/units.def"
 #undef NST_UNIT
 };
 
 static bool simple_unit(const char *text, size_t len) {
   for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    if (strlen(units[i]) == len && memcmp(units[i], text, len) == 0) return true;
+    if (units[i].len == len && memcmp(units[i].text, text, len) == 0) return true;
   return false;
 }
 

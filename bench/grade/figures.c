@@ -2,7 +2,6 @@
 #include "bench/grade/figures.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 bool nst_figure_equal(nst_figure a, nst_figure b) {
@@ -35,22 +34,49 @@ typedef struct {
   nst_figure *values;
 } walk;
 
-static void put(walk *w, nst_figure value, const char *metric, const char *level, const char *tensor) {
+enum { NAME = 256 };
+
+static char *append(char *at, const char *mark, const char *name, size_t size) {
+  if (*mark) *at++ = *mark;
+  memcpy(at, name, size);
+  return at + size;
+}
+
+/* One piece for each name: a mapping has many. */
+static void put_name(walk *w, const char *metric, const char *level, const char *tensor) {
+  char text[NAME], *at = text;
+  const size_t nmetric = strlen(metric), nlevel = level ? strlen(level) : 0, ntensor = tensor ? strlen(tensor) : 0;
+  if (nmetric + nlevel + ntensor + 3 <= NAME) {
+    at = append(at, "", metric, nmetric);
+    if (level) at = append(at, "@", level, nlevel);
+    if (tensor) at = append(at, "/", tensor, ntensor);
+    *at++ = '\0';
+    nestor_buffer_append(w->names, text, (size_t)(at - text));
+    return;
+  }
+  nestor_buffer_append(w->names, metric, nmetric);
+  if (level) nestor_buffer_append(w->names, "@", 1), nestor_buffer_append(w->names, level, nlevel);
+  if (tensor) nestor_buffer_append(w->names, "/", 1), nestor_buffer_append(w->names, tensor, ntensor);
+  nestor_buffer_append(w->names, "", 1);
+}
+
+static inline void put(walk *w, nst_figure value, const char *metric, const char *level, const char *tensor) {
   if (w->values) w->values[w->n] = value;
   w->n++;
-  if (!w->names) return;
-  nestor_buffer_append(w->names, metric, strlen(metric));
-  if (level) nestor_buffer_append(w->names, "@", 1), nestor_buffer_append(w->names, level, strlen(level));
-  if (tensor) nestor_buffer_append(w->names, "/", 1), nestor_buffer_append(w->names, tensor, strlen(tensor));
-  nestor_buffer_append(w->names, "", 1);
+  if (w->names) put_name(w, metric, level, tensor);
 }
 
 /* Unrounded, which the struct of a level does not give. */
 static nst_figure cycles_of(const walk *w, const nestor_eval *eval, const char *level) {
-  char name[256];
+  static const char head[] = "cycles(";
+  char name[NAME];
   double value = NAN;
-  const int n = w->values ? snprintf(name, sizeof name, "cycles(%s)", level) : 0;
-  if (n > 0 && n < (int)sizeof name) nestor_eval_figure(eval, name, &value);
+  const size_t size = strlen(level);
+  if (!w->values || size > NAME - sizeof head - 2) return nst_figure_real(value);
+  memcpy(name, head, sizeof head - 1);
+  memcpy(name + sizeof head - 1, level, size);
+  memcpy(name + sizeof head - 1 + size, ")", 2);
+  nestor_eval_figure(eval, name, &value);
   return nst_figure_real(value);
 }
 
