@@ -5,7 +5,7 @@
 #include "bench/grade/wire.h"
 #include "bench/record/record.h"
 
-enum { NST_SOURCE_BYTES = 1 << 16, NST_SOURCE_BYTES_MOST = 1 << 24, NST_FUEL = 20000000, NST_PARAMS_MOST = 64 };
+enum { NST_SOURCE_BYTES = 1 << 16, NST_SOURCE_BYTES_MOST = 1 << 24, NST_FUEL = 10000000, NST_PARAMS_MOST = 64 };
 
 /* The points that give the same parameters of one mapping. */
 typedef struct {

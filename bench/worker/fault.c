@@ -69,5 +69,7 @@ void nst_fault_take(nst_fault *f, nst_stage stage, const nestor_diagnostics *mes
     const bool inside = d.line > before && d.line - before <= lines;
     put(f, outcome_of(d.code), d.code, inside ? d.line - before : 0, inside ? d.column : 0, d.message, d.help);
   }
+  /* A message past those that are kept may be the one of a limit. */
+  if (nestor_diagnostics_limit(messages)) f->outcome = worse(f->outcome, NST_OUTCOME_LIMIT);
   if (f->outcome == NST_OUTCOME_PASSED) put(f, NST_OUTCOME_CRASHED, NULL, 0, 0, "the compiler failed without a message", NULL);
 }

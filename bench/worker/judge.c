@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { ALL_FUEL = 100000000 };
+
 struct nst_judge {
   nestor_session *session;
   uint64_t fuel; /* of the session */
@@ -139,6 +141,7 @@ static bool evaluate(nst_judge *j, const nst_request *q, nst_wire_reader *points
   for (size_t i = 0; i < q->ntables; i++)
     if (!bind(&subjects[i], &j->fault, p, &q->tables[i])) return false;
   size_t total = 0;
+  bool limited = false;
   int64_t values[64];
   for (size_t i = 0; i < q->npoints; i++) {
     const uint32_t t = nst_wire_get_u32(points);
@@ -147,10 +150,18 @@ static bool evaluate(nst_judge *j, const nst_request *q, nst_wire_reader *points
     const void *bytes = nst_wire_get(points, size);
     if (!bytes) return false;
     memcpy(values, bytes, size);
+    if (limited) { /* once is enough: the other points would take as long */
+      nst_wire_u8(&j->points, NST_OUTCOME_LIMIT);
+      continue;
+    }
     const nestor_status status = run_at(&subjects[t], &q->tables[t], values);
     if (status == NESTOR_OK) {
       if (!put_figures(j, &subjects[t], &total)) return false;
-    } else nst_wire_u8(&j->points, (uint8_t)point_fails(j, i, nestor_eval_diagnostics(subjects[t].eval)));
+    } else {
+      const nst_outcome outcome = point_fails(j, i, nestor_eval_diagnostics(subjects[t].eval));
+      limited = outcome == NST_OUTCOME_LIMIT;
+      nst_wire_u8(&j->points, (uint8_t)outcome);
+    }
   }
   return true;
 }
@@ -252,10 +263,13 @@ static uint64_t now(void) {
   return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+/* Each point and each compilation may take as much, and all together no more than a few seconds on any machine, so that the watchdog, which
+ * knows a clock, has nothing to decide. */
 static void set_limits(nst_judge *j, const nst_request *q) {
-  if (j->fuel == q->fuel) return;
-  j->fuel = q->fuel;
-  nestor_session_set_limits(j->session, (nestor_limits){0});
+  const uint64_t share = ALL_FUEL / (q->npoints + 2), fuel = q->fuel < share ? q->fuel : share;
+  if (j->fuel == fuel) return;
+  j->fuel = fuel;
+  nestor_session_set_limits(j->session, (nestor_limits){.fuel = fuel});
 }
 
 bool nst_judge_request(nst_judge *j, nst_wire *out, nst_wire_reader r, uint32_t number, bool retire) {
