@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHOWN = 200 };
 static const char magic[] = "nestor.sweep.part/1\n";
 
 /* ---- writing ---- */
@@ -162,8 +163,17 @@ static bool refuse(nestor_buffer *error, const char *text) {
 
 static bool is_piece(piece p, const char *text) { return p.len == strlen(text) && !memcmp(p.text, text, p.len); }
 
+/* Text of a foreign file as it may be shown to people: not too long, and nothing that a terminal obeys. */
+static const char *shown(char out[static SHOWN], piece p) {
+  size_t n = 0;
+  for (; n < p.len && n + 1 < SHOWN; n++) out[n] = p.text[n] >= ' ' && p.text[n] < 127 ? p.text[n] : '?';
+  out[n] = '\0';
+  return out;
+}
+
 /* false: the reason in `error`. */
 static bool read_state(state *st, const char *bytes, size_t size, nestor_buffer *error) {
+  char text[SHOWN];
   *st = (state){0};
   if (size < sizeof magic - 1 || memcmp(bytes, magic, sizeof magic - 1))
     return refuse(error, size && size < sizeof magic && !memcmp(bytes, magic, size) ? "it is torn"
@@ -179,8 +189,8 @@ static bool read_state(state *st, const char *bytes, size_t size, nestor_buffer 
   }
   if (is_piece(st->version, nestor_version()) && st->semantics == (uint64_t)nestor_semantics()) return true;
   if (error)
-    nst_buffer_printf(&error->text, "it is of version %.*s, and this is nestor %s", (int)st->version.len,
-                      st->version.text, nestor_version());
+    nst_buffer_printf(&error->text, "it is of version %s, and this is nestor %s", shown(text, st->version),
+                      nestor_version());
   state_fini(st);
   return false;
 }
@@ -195,6 +205,7 @@ static const nst_source *own_source(const nestor_program *p, piece name) {
 
 /* Main texts may have been given under different names; what is used may not. */
 static bool same_program(const nestor_program *p, const state *st, nestor_buffer *error) {
+  char text[SHOWN];
   uint64_t own = 0;
   for (uint32_t i = 1; nst_sources_get(p->sources, i); i++) own += is_own_text(nst_sources_get(p->sources, i));
   for (uint64_t i = 0; i < st->nsources; i++) {
@@ -202,18 +213,17 @@ static bool same_program(const nestor_program *p, const state *st, nestor_buffer
     if (source && own == st->nsources && source->len == st->texts[i].len &&
         !memcmp(source->text, st->texts[i].text, source->len))
       continue;
-    if (error)
-      nst_buffer_printf(&error->text, "it is of another program: %.*s differs", (int)st->names[i].len,
-                        st->names[i].text);
+    if (error) nst_buffer_printf(&error->text, "it is of another program: %s differs", shown(text, st->names[i]));
     return false;
   }
   return own == st->nsources || refuse(error, "it is of another program");
 }
 
 static bool same_sweep(const nestor_sweep *s, const state *st, nestor_buffer *error) {
+  char text[SHOWN];
   if (!same_program(s->program, st, error)) return false;
   if (!is_piece(st->sweep, s->ir->name)) {
-    if (error) nst_buffer_printf(&error->text, "it is of the sweep %.*s", (int)st->sweep.len, st->sweep.text);
+    if (error) nst_buffer_printf(&error->text, "it is of the sweep %s", shown(text, st->sweep));
     return false;
   }
   const nestor_sweep_options *o = &s->options;
@@ -233,6 +243,7 @@ static nst_sweep_result *result_of(const nestor_sweep *s, const state *st, nesto
 
 nestor_status nestor_sweep_resume(nestor_sweep *s, const char *bytes, size_t size, nestor_buffer *error) {
   state st;
+  char text[SHOWN];
   if (!nst_sweep_make_engine(s)) {
     refuse(error, "the sweep itself is wrong");
     return s->status;
@@ -244,8 +255,8 @@ nestor_status nestor_sweep_resume(nestor_sweep *s, const char *bytes, size_t siz
     good = refuse(error, "it is of another shard");
   if (good && (!is_piece(st.engine, s->engine_name) || st.units != s->engine_units || st.count != s->job.count)) {
     if (error)
-      nst_buffer_printf(&error->text, "it was made by the engine %.*s with %llu units, and this is %s with %llu",
-                        (int)st.engine.len, st.engine.text, (unsigned long long)st.units, s->engine_name,
+      nst_buffer_printf(&error->text, "it was made by the engine %s with %llu units, and this is %s with %llu",
+                        shown(text, st.engine), (unsigned long long)st.units, s->engine_name,
                         (unsigned long long)s->engine_units);
     good = false;
   }

@@ -154,6 +154,10 @@ def test_known_answers():
                   (1050624, 150994944), (16785408, 50331648)]:
         assert point in points, point
     assert points[-1][1] == 3 * 4096 ** 2  # each matrix once
+    with open(examples + "gemm_tiles.nest") as f:
+        program = f.read()
+    write("p.nest", program[:program.index("sweep ")] + "sweep d of tiled { tm in divisors(M) tn in divisors(N) where usage(BUF) <= 64 KiB minimize offchip }\n")
+    assert answer()["best"][0]["metrics"]["offchip"] == 822083584  # what divisors alone reach
     write("p.nest", GEMM)
     if "engine kernel" not in sweep("--timing"):
         return  # 16.8 million points each: too many one by one
@@ -165,6 +169,8 @@ def test_known_answers():
         found.append((data["space"], data["best"][0]["metrics"]["offchip"]))
         text = text.lstrip()[end:]
     assert found == [(4096 ** 2, n) for n in (4546625536, 2248146944, 1409286144, 570425344, 167772160)], found
+    for (_, traffic), size in zip(found, [1000, 4000, 10000, 65536, 1048576]):
+        assert traffic * size ** 0.5 > 2 * 4096 ** 3  # the bound that holds for any mapping
 
 
 def test_lists():
@@ -383,6 +389,8 @@ def test_checkpoints():
     write("state", sealed(other))
     expect(run(*args, "--resume"), 1, err="it is of version 9.9.9, and this is nestor ")
     expect(run("merge", "state"), 1, err="it is of version 9.9.9, and this is nestor ")
+    write("state", sealed(other.replace(b"9.9.9", b"\x1b[31m")))
+    expect(run("merge", "state"), 1, err="it is of version ?[31m, and")  # nothing of a foreign file reaches the terminal
     write("state", sealed(state))
     assert run(*args, "--resume").out == whole  # the same by the test's own sum
     for cut in [0, 5, 30, len(state) // 2, len(state) - 1]:
