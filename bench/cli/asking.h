@@ -56,6 +56,7 @@ typedef struct {
   {"longest-wait", 0, BENCH_NUMBER, &(a)->patience.longest_wait, "S", "longest wait a server may ask for (300)"},                           \
   {"limit", 0, BENCH_WHOLE, &(a)->limit, "K", "only the first K tasks"},                                                                    \
   {"key-env", 0, BENCH_TEXT, &(a)->key_env, "NAME", "the variable with the server's key (NESTOR_API_KEY)"},                                 \
+  {"choices", 0, BENCH_WHOLE, &(a)->settings.choices, "N", "answers asked for in one request, by \"n\" (1)"},                              \
   {"quiet", 'q', BENCH_FLAG, &(a)->quiet, NULL, "say only what went wrong"}
 
 /* Before the options are read. */
@@ -63,7 +64,7 @@ void bench_asking_init(bench_asking *a);
 /* Reads tasks, opens the run file, agrees on the settings, makes the client. -1 to go on, else the exit code (said). */
 int bench_asking_begin(bench_asking *a, const char *tasks_path);
 void bench_asking_fini(bench_asking *a);
-/* Runs the client over jobs; samples go to the run file, then to seen (may be NULL). The exit code: CLI_GOOD, or said. */
+/* Runs the client over jobs; samples go to the run file. The exit code: CLI_GOOD, or said. */
 typedef bool bench_next_fn(void *context, nst_job *job);
 int bench_asking_run(bench_asking *a, bench_next_fn *next, void *context);
 /* One line on standard error, unless quiet. */

@@ -1,132 +1,17 @@
 /* `nestor bench run`: asks a model every task, into a run file. */
-#include "bench/cli/asking.h"
-
-#include "bench/record/memory.h"
+#include "bench/cli/answers.h"
+#include "bench/cli/judging.h"
 
 #include "cli/cli.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- jobs ----------------------------------------------------------------- */
-
-/* Sample numbers outside, tasks inside: a run that is stopped has asked all tasks as often. */
-typedef struct { bench_asking *a; uint64_t number; size_t task; } cursor;
-
-static bool next_job(void *context, nst_job *job) {
-  cursor *c = context;
-  bench_asking *a = c->a;
-  for (; c->number < a->samples; c->number += a->settings.choices, c->task = 0)
-    for (; c->task < a->nasked; c->task++) {
-      const nst_task *task = &a->tasks[c->task];
-      job->n = 0;
-      job->constrained = bench_asking_constrained(a, task);
-      for (uint64_t i = c->number; i < c->number + a->settings.choices && i < a->samples; i++) {
-        char id[32];
-        snprintf(id, sizeof id, "%llu", (unsigned long long)i);
-        nst_wanted *wanted = &job->wanted[job->n];
-        bench_asking_want(a, wanted, a->messages[c->task], job->constrained, i, id);
-        if (!nst_runfile_has(a->run, task->task_id, id, wanted->hash)) job->n++;
-      }
-      if (!job->n) continue;
-      job->task_id = task->task_id;
-      job->messages = json_incref(a->messages[c->task]);
-      c->task++;
-      return true;
-    }
-  return false;
-}
-
-/* ---- what the file holds -------------------------------------------------- */
-
-typedef struct {
-  char task[256];
-  uint8_t (*digests)[NST_DIGEST_BYTES]; /* of the answers to that task */
-  size_t n, room;
-  bool counted;
-  uint64_t answers, failed, refused, cut, repeated;
-  char first_repeated[256];
-  double tokens_in, tokens_out, cost;
-  bool priced;
-} contents;
-
-static bool is(const char *word, const char *expected) { return word && !strcmp(word, expected); }
-
-static bool count_sample(void *context, const nst_sample *sample, const nst_result *result) {
-  contents *c = context;
-  (void)result;
-  if (sample->error) return c->failed++, true;
-  c->answers++;
-  c->refused += is(sample->finish_reason, "refusal") || is(sample->finish_reason, "content_filter");
-  c->cut += is(sample->finish_reason, "length");
-  const json_t *usage = json_object_get(sample->json, "usage"), *cost = json_object_get(sample->json, "cost");
-  c->tokens_in += (double)json_integer_value(json_object_get(usage, "input_tokens"));
-  c->tokens_out += (double)json_integer_value(json_object_get(usage, "output_tokens"));
-  if (json_is_number(cost)) c->cost += json_number_value(cost), c->priced = true;
-  if (strncmp(c->task, sample->task_id, sizeof c->task - 1)) {
-    snprintf(c->task, sizeof c->task, "%s", sample->task_id);
-    c->n = 0;
-    c->counted = false;
-  }
-  if (!sample->completion_size) return true;
-  if (c->n == c->room) c->digests = nst_memory_grow(c->digests, c->room = 2 * c->room + 16, sizeof *c->digests);
-  const json_t *thought = json_object_get(sample->json, "reasoning");
-  nst_digest_parts(c->digests[c->n], (const nst_digest_part[]){{sample->completion, sample->completion_size},
-                                                               {json_is_string(thought) ? json_string_value(thought) : "", json_string_length(thought)}}, 2);
-  for (size_t i = 0; !c->counted && i < c->n; i++)
-    if (!memcmp(c->digests[i], c->digests[c->n], NST_DIGEST_BYTES)) {
-      c->counted = true;
-      if (!c->repeated++) memcpy(c->first_repeated, c->task, sizeof c->task);
-    }
-  c->n++;
-  return true;
-}
-
-static bool count_wanted(cursor from, uint64_t *missing) {
-  nst_job job = {0};
-  while (next_job(&from, &job)) {
-    *missing += job.n;
-    json_decref(job.messages);
-  }
-  return true;
-}
-
-/* The exit code, made worse by what is missing. */
-static int tell(bench_asking *a, int code) {
-  contents c = {0};
-  char error[NST_RUNFILE_ERROR], in[32], out[32], cost[48] = "";
-  if (!nst_runfile_each_sample(a->run, count_sample, &c, error)) {
-    cli_say("%s", error);
-    free(c.digests);
-    return CLI_IO;
-  }
-  bench_amount(in, c.tokens_in), bench_amount(out, c.tokens_out);
-  if (c.priced) snprintf(cost, sizeof cost, ", cost %.4g", c.cost);
-  const nst_client_progress *now = nst_client_totals(a->client);
-  bench_asking_say(a, "%s: %llu of %llu answers, %llu new by %llu requests; %llu refused, %llu cut at the length limit; %s tokens in, %s out%s", a->run_path,
-                   (unsigned long long)c.answers, (unsigned long long)a->wanted, (unsigned long long)now->answered, (unsigned long long)now->requests,
-                   (unsigned long long)c.refused, (unsigned long long)c.cut, in, out, cost);
-  if (c.repeated && !(a->settings.temperature <= 0))
-    cli_say("warning: %llu %s answers that are the same to the byte (task %s is one); does the server keep answers, or is its seed fixed? Short answers may be alike",
-            (unsigned long long)c.repeated, c.repeated == 1 ? "task has" : "tasks have", c.first_repeated);
-  if (c.failed) {
-    cli_say("%llu answers never came, for trouble of the server or the network (infra_error); the same command asks for them again", (unsigned long long)c.failed);
-    if (code == CLI_GOOD) code = CLI_STOPPED;
-  }
-  free(c.digests);
-  return code;
-}
-
-/* ---- the command ---------------------------------------------------------- */
 
 int bench_run(int argc, char **argv) {
   bench_asking a;
   bench_asking_init(&a);
   const bench_option options[] = {
     BENCH_ASKING_OPTIONS(&a),
-    {"choices", 0, BENCH_WHOLE, &a.settings.choices, "N", "answers asked for in one request, by \"n\" (1)"},
+    {"key", 'k', BENCH_TEXT, &a.answers, "FILE", "the answers (of bench gen): judge at the end, into the run file"},
     {NULL, 0, BENCH_FLAG, NULL, NULL, NULL}};
   static const char help[] =
     "Asks a model every task and writes each answer to the run file when it comes. Stopped at any moment, the same\n"
@@ -140,18 +25,14 @@ int bench_run(int argc, char **argv) {
     code = CLI_WRONG_USAGE;
   }
   if (code < 0) code = bench_asking_begin(&a, rest.items[0]);
+  nst_grading *grading = NULL; /* made first: a wrong key file should cost no answers */
+  if (code < 0 && a.answers && !(grading = bench_judging_new(&a, a.answers))) code = CLI_IO;
   if (code < 0) {
-    uint64_t missing = 0;
-    count_wanted((cursor){&a, 0, 0}, &missing);
-    a.wanted = a.samples * a.nasked;
-    a.there = a.wanted - missing;
-    if (missing) code = bench_asking_run(&a, next_job, &(cursor){&a, 0, 0});
-    else {
-      code = CLI_GOOD;
-      bench_asking_say(&a, "nothing to ask: all answers are there");
-    }
-    code = tell(&a, code);
+    code = bench_ask_answers(&a);
+    const int judged = grading ? bench_judge(&a, grading) : CLI_GOOD;
+    code = bench_tell_answers(&a, code ? code : judged);
   }
+  nst_grading_free(grading);
   free(rest.items);
   bench_asking_fini(&a);
   return code;

@@ -143,7 +143,7 @@ static void name_difference(const char *there_text, const json_t *now, char *err
 }
 
 typedef struct { const char *name; char *value; } fact;
-enum { MODEL, BASE_URL, DIALECT, TASKS, SUITE, SAMPLING, PRICES, FACTS };
+enum { MODEL, BASE_URL, DIALECT, TASKS, SUITE, SAMPLING, GRAMMAR, PRICES, FACTS };
 
 static void price(char out[32], double value) {
   if (isnan(value)) strcpy(out, "unknown");
@@ -162,14 +162,15 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
   const fact facts[FACTS] = {
     [MODEL] = {"model", (char *)s->model}, [BASE_URL] = {"base_url", (char *)s->base_url},
     [DIALECT] = {"dialect", (char *)nst_dialect_name(s->dialect)}, [TASKS] = {"tasks_hash", hash},
-    [SUITE] = {"suite", (char *)(ntasks ? tasks[0].suite : "")}, [SAMPLING] = {"sampling", sampling_text}, [PRICES] = {"price", prices}};
+    [SUITE] = {"suite", (char *)(ntasks ? tasks[0].suite : "")}, [SAMPLING] = {"sampling", sampling_text},
+    [GRAMMAR] = {"grammar", (char *)(s->constraint ? nst_constraint_name(s->constraint) : NULL)}, [PRICES] = {"price", prices}};
   bool ok = true, fresh = !nst_runfile_get(run, "model");
   for (int i = 0; ok && !fresh && i < FACTS; i++) {
     const char *there = nst_runfile_get(run, facts[i].name);
-    if (there && !strcmp(there, facts[i].value)) continue;
+    if (there ? facts[i].value && !strcmp(there, facts[i].value) : !facts[i].value) continue;
     ok = false;
     if (i == SAMPLING && there) name_difference(there, sampling, error);
-    else differs(error, i == TASKS ? "set of tasks" : facts[i].name, there ? there : "none", facts[i].value);
+    else differs(error, i == TASKS ? "set of tasks" : facts[i].name, there ? there : "none", facts[i].value ? facts[i].value : "none");
   }
   const char *had = ok && !fresh ? nst_runfile_get(run, "samples") : NULL;
   const bool more = !had || strtoull(had, NULL, 10) < samples;
@@ -180,7 +181,8 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
   const size_t have = nst_runfile_tasks(run);
   if (ok && (more || have < n)) {
     ok = nst_runfile_begin(run, error);
-    for (int i = 0; ok && fresh && i < FACTS; i++) ok = nst_runfile_put(run, facts[i].name, facts[i].value, error);
+    for (int i = 0; ok && fresh && i < FACTS; i++)
+      if (facts[i].value) ok = nst_runfile_put(run, facts[i].name, facts[i].value, error);
     ok = ok && nst_runfile_put(run, "samples", count, error);
     for (size_t i = have; ok && i < n; i++) ok = nst_runfile_put_task(run, i, &tasks[i], error);
     ok = ok && nst_runfile_commit(run, error);

@@ -1,0 +1,120 @@
+/* The answers of a run: jobs for those that are missing, and what is said of those that are there. */
+#include "bench/cli/answers.h"
+
+#include "bench/record/memory.h"
+
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- jobs ----------------------------------------------------------------- */
+
+/* Sample numbers outside, tasks inside: a run that is stopped has asked all tasks as often. */
+typedef struct { bench_asking *a; uint64_t number; size_t task; } cursor;
+
+static bool next_job(void *context, nst_job *job) {
+  cursor *c = context;
+  bench_asking *a = c->a;
+  for (; c->number < a->samples; c->number += a->settings.choices, c->task = 0)
+    for (; c->task < a->nasked; c->task++) {
+      const nst_task *task = &a->tasks[c->task];
+      job->n = 0;
+      job->constrained = bench_asking_constrained(a, task);
+      for (uint64_t i = c->number; i < c->number + a->settings.choices && i < a->samples; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "%llu", (unsigned long long)i);
+        nst_wanted *wanted = &job->wanted[job->n];
+        bench_asking_want(a, wanted, a->messages[c->task], job->constrained, i, id);
+        if (!nst_runfile_has(a->run, task->task_id, id, wanted->hash)) job->n++;
+      }
+      if (!job->n) continue;
+      job->task_id = task->task_id;
+      job->messages = json_incref(a->messages[c->task]);
+      c->task++;
+      return true;
+    }
+  return false;
+}
+
+int bench_ask_answers(bench_asking *a) {
+  uint64_t missing = 0;
+  cursor from = {a, 0, 0};
+  for (nst_job job = {0}; next_job(&from, &job); json_decref(job.messages)) missing += job.n;
+  a->wanted = a->samples * a->nasked;
+  a->there = a->wanted - missing;
+  if (missing) return bench_asking_run(a, next_job, &(cursor){a, 0, 0});
+  bench_asking_say(a, "nothing to ask: all answers are there");
+  return CLI_GOOD;
+}
+
+/* ---- what the file holds -------------------------------------------------- */
+
+typedef struct {
+  char task[256];
+  uint8_t (*digests)[NST_DIGEST_BYTES]; /* of the answers to that task */
+  size_t n, room;
+  bool counted;
+  uint64_t answers, failed, refused, cut, repeated;
+  char first_repeated[256];
+  double tokens_in, tokens_out, cost;
+  bool priced;
+} contents;
+
+static bool is(const char *word, const char *expected) { return word && !strcmp(word, expected); }
+
+static bool count_sample(void *context, const nst_sample *sample, const nst_result *result) {
+  contents *c = context;
+  (void)result;
+  if (sample->error) return c->failed++, true;
+  c->answers++;
+  c->refused += is(sample->finish_reason, "refusal") || is(sample->finish_reason, "content_filter");
+  c->cut += is(sample->finish_reason, "length");
+  const json_t *usage = json_object_get(sample->json, "usage"), *cost = json_object_get(sample->json, "cost");
+  c->tokens_in += (double)json_integer_value(json_object_get(usage, "input_tokens"));
+  c->tokens_out += (double)json_integer_value(json_object_get(usage, "output_tokens"));
+  if (json_is_number(cost)) c->cost += json_number_value(cost), c->priced = true;
+  if (strncmp(c->task, sample->task_id, sizeof c->task - 1)) {
+    snprintf(c->task, sizeof c->task, "%s", sample->task_id);
+    c->n = 0;
+    c->counted = false;
+  }
+  if (!sample->completion_size) return true;
+  if (c->n == c->room) c->digests = nst_memory_grow(c->digests, c->room = 2 * c->room + 16, sizeof *c->digests);
+  const json_t *thought = json_object_get(sample->json, "reasoning");
+  nst_digest_parts(c->digests[c->n], (const nst_digest_part[]){{sample->completion, sample->completion_size},
+                                                               {json_is_string(thought) ? json_string_value(thought) : "", json_string_length(thought)}}, 2);
+  for (size_t i = 0; !c->counted && i < c->n; i++)
+    if (!memcmp(c->digests[i], c->digests[c->n], NST_DIGEST_BYTES)) {
+      c->counted = true;
+      if (!c->repeated++) memcpy(c->first_repeated, c->task, sizeof c->task);
+    }
+  c->n++;
+  return true;
+}
+
+int bench_tell_answers(bench_asking *a, int code) {
+  contents c = {0};
+  char error[NST_RUNFILE_ERROR], in[32], out[32], cost[48] = "";
+  if (!nst_runfile_each_sample(a->run, count_sample, &c, error)) {
+    cli_say("%s", error);
+    free(c.digests);
+    return CLI_IO;
+  }
+  bench_amount(in, c.tokens_in), bench_amount(out, c.tokens_out);
+  if (c.priced) snprintf(cost, sizeof cost, ", cost %.4g", c.cost);
+  const nst_client_progress *now = nst_client_totals(a->client);
+  bench_asking_say(a, "%s: %llu of %llu answers, %llu new by %llu requests; %llu refused, %llu cut at the length limit; %s tokens in, %s out%s", a->run_path,
+                   (unsigned long long)c.answers, (unsigned long long)a->wanted, (unsigned long long)now->answered, (unsigned long long)now->requests,
+                   (unsigned long long)c.refused, (unsigned long long)c.cut, in, out, cost);
+  if (c.repeated && !(a->settings.temperature <= 0))
+    cli_say("warning: %llu %s answers that are the same to the byte (task %s is one); does the server keep answers, or is its seed fixed? Short answers may be alike",
+            (unsigned long long)c.repeated, c.repeated == 1 ? "task has" : "tasks have", c.first_repeated);
+  if (c.failed) {
+    cli_say("%llu answers never came, for trouble of the server or the network (infra_error); the same command asks for them again", (unsigned long long)c.failed);
+    if (code == CLI_GOOD) code = CLI_STOPPED;
+  }
+  free(c.digests);
+  return code;
+}
