@@ -172,8 +172,8 @@ static bool answer_line(span *out, span s) {
   for (const char *p = s.text; p < s.end; p++) {
     if ((*p != 'a' && *p != 'A') || !nst_extract_begins(p, (size_t)(s.end - p), "answer") || (p > s.text && is_word(p[-1]))) continue;
     const char *q = p + 6;
-    while (q < s.end && (*q == '*' || *q == '_' || *q == ' ' || *q == '"')) q++;
-    if (q == s.end || *q != ':' ) continue;
+    while (q < s.end && (*q == '*' || *q == '_' || *q == ' ')) q++;
+    if (q == s.end || *q != ':') continue;
     *out = (span){q + 1, s.end};
     any = true;
     p = q;
