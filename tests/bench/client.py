@@ -41,6 +41,16 @@ class Case(unittest.TestCase):
         path.write_text("".join(json.dumps(task(i, **more)) + "\n" for i in range(n)))
         return path
 
+    def files(self, n):
+        """Tasks whose right answers are A, B, A, .. and their key."""
+        tasks, key = self.dir / "tasks.jsonl", self.dir / "key.jsonl"
+        with open(tasks, "w") as t, open(key, "w") as k:
+            for i in range(n):
+                answer = "AB"[i % 2]
+                t.write(json.dumps({**task(i), "answer_commit": commit(answer)}) + "\n")
+                k.write(json.dumps({"schema": "nestor.key/1", "task_id": f"t{i}", "salt": "salt", "answer": answer, "choice": answer}) + "\n")
+        return tasks, key
+
     def command(self, server, tasks, *options):
         url = server if isinstance(server, str) else server.url
         return [NESTOR, "bench", self.verb, str(tasks), "--base-url", url, "--model", "m", "--run", str(self.run_file), *map(str, options)]
@@ -72,6 +82,10 @@ class Case(unittest.TestCase):
             self.assertNotIn((task_id, sample_id), out)
             out[task_id, sample_id] = json.loads(text)
         return out
+
+    def results(self):
+        with sqlite3.connect(f"file:{self.run_file}?mode=ro", uri=True) as db:
+            return {(t, s): json.loads(j) for t, s, j in db.execute("SELECT task_id, sample_id, json FROM result")}
 
     def only(self):
         (sample,) = self.samples().values()

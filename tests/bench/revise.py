@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from client import Case, commit, task  # noqa: E402
+from client import Case  # noqa: E402
 from server import Server, chat, refuse  # noqa: E402
 
 ARMS = ("resample", "self", "compiler", "metrics", "counterexample")
@@ -67,15 +67,6 @@ class Model:
 
 class Revisions(Case):
     verb = "revise"
-
-    def files(self, n):
-        tasks, key = self.dir / "tasks.jsonl", self.dir / "key.jsonl"
-        with open(tasks, "w") as t, open(key, "w") as k:
-            for i in range(n):
-                answer = "AB"[i % 2]
-                t.write(json.dumps({**task(i), "answer_commit": commit(answer)}) + "\n")
-                k.write(json.dumps({"schema": "nestor.key/1", "task_id": f"t{i}", "salt": "salt", "answer": answer, "choice": answer}) + "\n")
-        return tasks, key
 
     def rounds(self, server, tasks, key, *options, code=0):
         command = self.command(server, tasks, "--key", key, "--seed", 0, "--temperature", 0, "--format", "json", *options)

@@ -1,12 +1,19 @@
 # ctest: run
 """nestor bench run against a server on loopback that has the faults of real ones (server.py)."""
 import email.utils
+import fcntl
 import json
+import os
 import pathlib
+import pty
 import random
+import re
+import shlex
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 import unittest
 
@@ -476,6 +483,90 @@ class Runs(Case):
             self.assertIn("in use by another process", self.said)
             self.assertEqual(child.wait(), 0)
         self.assertEqual(len(server.requests), 1)
+
+    # ---- progress
+
+    def test_a_terminal_sees_a_bar(self):
+        def script(r):
+            reply = limited({"Retry-After": "1"}) if r.task == "T5" and r.nth == 0 else chat(r.task)
+            reply.seconds = 0.05
+            return reply
+        with Server(script) as server:
+            ours, theirs = pty.openpty()
+            fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 240, 0, 0))
+            child = subprocess.Popen(self.command(server, self.tasks(30), "--price-in", 1, "--concurrency", 2), cwd=self.dir, env=self.environment(NO_COLOR="1"), stderr=theirs)
+            os.close(theirs)
+            seen = b""
+            while True:
+                try:
+                    part = os.read(ours, 4096)
+                except OSError:
+                    break
+                if not part:
+                    break
+                seen += part
+            os.close(ours)
+            self.assertEqual(child.wait(), 0)
+        self.said = seen.decode()
+        self.no_key()
+        for word in (r"\r\[[#.]{24}\] \d+ of 30 answers \(\d+ %\), [\d.]+/s, \d+ tokens, cost [\d.e-]+, \d at once", "waiting 1 s for the server", r"1 put off", r"\d s left"):
+            self.assertRegex(self.said, word)
+        self.assertRegex(self.said, r"\x1b\[Knestor: [^\r]*30 of 30 answers")
+
+    # ---- judging
+
+    def test_answers_are_judged_at_the_end_or_later(self):  # H07
+        tasks, key = self.files(4)
+        with Server(lambda r: refuse(500, "no") if r.task == "T3" else chat("answer: A")) as server:
+            self.run_it(server, tasks, "--samples", 2, "--attempts", 1, code=4)
+            self.assertEqual(self.results(), {})
+            n = len(server.requests)
+            server.script = lambda r: chat("answer: A")
+            self.run_it(server, tasks, "--samples", 2, "--key", key)
+            self.assertEqual(len(server.requests), n + 2)
+            outcomes = {at: r["outcome"] for at, r in self.results().items()}
+            self.assertEqual(outcomes, {(f"t{i}", str(k)): "wrong" if i % 2 else "passed" for i in range(4) for k in range(2)})
+            before = self.run_file.read_bytes()
+            self.run_it(server, tasks, "--samples", 2, "--key", key)
+            self.assertEqual((len(server.requests), self.run_file.read_bytes()), (n + 2, before))
+            self.run_it(server, tasks, "--samples", 2, "--key", KEY, code=3)  # the wrong key
+
+    def test_a_model_that_knows_the_answers_passes_tasks_of_all_kinds(self):
+        tasks, key = self.dir / "tasks.jsonl", self.dir / "key.jsonl"
+        subprocess.run([NESTOR, "bench", "gen", "--seed", "5", "--count", "16", "--levels", "1-2", "--quick", "-o", tasks, "--key", key], check=True, cwd=self.dir,
+                       stderr=subprocess.DEVNULL, env=self.environment())
+        answers = {k["task_id"]: k["answer"] for k in map(json.loads, key.read_text().splitlines())}
+        known = {t["messages"][-1]["content"]: answers[t["task_id"]] for t in map(json.loads, tasks.read_text().splitlines())}
+        with Server(lambda r: chat(f"<think>hm</think>{known[r.last()]}")) as server:
+            self.run_it(server, tasks, "--key", key)
+        self.assertEqual({at[0]: r["outcome"] for at, r in self.results().items()}, {t: "passed" for t in answers})
+        self.assertEqual(len(server.requests), 16)
+        said = subprocess.run([NESTOR, "bench", "report", self.run_file], capture_output=True, text=True, env=self.environment()).stdout
+        self.assertRegex(said, r"\n  m +1\.000 ")
+
+    # ---- the documentation
+
+    def test_commands_of_the_documentation(self):
+        text = (pathlib.Path(__file__).parents[2] / "docs" / "bench-run.md").read_text()
+        commands = [shlex.split(line)[1:] for line in text.splitlines() if line.startswith(("nestor bench run", "nestor bench revise"))]
+        self.assertGreaterEqual(len(commands), 6)
+        self.files(2)
+        for command in commands:
+            at = command.index("--base-url") + 1
+            dialect = claude if "anthropic" in command else lambda text: chat([f"{text} {i}" for i in range(10)])
+            with Server(lambda r: dialect("answer: A")) as server:
+                command[at] = server.url
+                done = subprocess.run([NESTOR, *command], cwd=self.dir, env=self.environment(), capture_output=True, text=True)
+            # Of one file, the later command revises what the earlier asked: their servers differ here.
+            if "another base-url" in done.stderr:
+                (self.dir / command[command.index("--run") + 1]).unlink()
+                with Server(lambda r: dialect("answer: A")) as server:
+                    command[at] = server.url
+                    done = subprocess.run([NESTOR, *command], cwd=self.dir, env=self.environment(), capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        known = "".join(subprocess.run([NESTOR, "bench", verb, "--help"], capture_output=True, text=True).stdout for verb in ("run", "revise"))
+        for option in set(re.findall(r"`(--[a-z-]+)", text)):
+            self.assertIn(f"{option} ", known)
 
     # ---- wrong usage
 
