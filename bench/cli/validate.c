@@ -1,0 +1,238 @@
+/* nestor bench validate: is a suite what it says it is?
+ *
+ * Every reference answer goes through the grader as if a model had written it and must pass; it must be the one that the task has committed to; and the
+ * figures that are expected must be those of all three engines. */
+#include "bench/cli/bench.h"
+#include "bench/cli/grading.h"
+#include "bench/grade/figures.h"
+#include "bench/grade/values.h"
+#include "bench/record/memory.h"
+
+#include "cli/cli.h"
+
+#include <nestor/nestor.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 256 };
+
+typedef struct {
+  nst_grading *grading;
+  nestor_session *session;
+  size_t n, judged, failed, points, not_simulated;
+  bool no_jit;
+  nst_sample samples[MOST];
+  nst_result results[MOST];
+} run;
+
+static void complain(run *r, const char *task_id, const char *what) {
+  cli_say("%.200s: %s", task_id, what);
+  r->failed++;
+}
+
+/* ---- the three engines ---------------------------------------------------- */
+
+static const char *text_of(const json_t *object, const char *member) {
+  const char *text = json_string_value(json_object_get(object, member));
+  return text ? text : "";
+}
+
+static nestor_program *compile(const run *r, const nst_task *task, const nst_key *key) {
+  nestor_buffer *text = nestor_buffer_new();
+  const char *const parts[] = {text_of(task->spec, "given"), key->answer, text_of(key->json, "probe")};
+  for (int i = 0; i < 3; i++) {
+    nestor_buffer_append(text, parts[i], strlen(parts[i]));
+    nestor_buffer_append(text, "\n", 1);
+  }
+  nestor_program *p = nestor_program_new(r->session, key->task_id, nestor_buffer_data(text), nestor_buffer_size(text), NESTOR_STAGE_CHECK);
+  nestor_buffer_free(text);
+  return p;
+}
+
+static bool set_params(nestor_eval *e, json_t *params) {
+  const char *name;
+  json_t *value;
+  nestor_eval_reset(e);
+  json_object_foreach(params, name, value) {
+    int64_t whole;
+    char number[24];
+    if (!nst_record_int(value, &whole)) return false;
+    snprintf(number, sizeof number, "%lld", (long long)whole);
+    if (nestor_eval_set(e, name, number) != NESTOR_OK) return false;
+  }
+  return true;
+}
+
+/* The analysis against the simulator where there is no code generator. */
+static nestor_status run_engines(run *r, nestor_eval *e) {
+  nestor_status status = r->no_jit ? NESTOR_UNAVAILABLE : nestor_eval_run(e, NESTOR_ENGINE_ALL, NULL);
+  if (status != NESTOR_UNAVAILABLE) return status;
+  r->no_jit = true;
+  nst_figure *seen = NULL;
+  size_t n = 0;
+  status = nestor_eval_run(e, NESTOR_ENGINE_SIMULATE, NULL);
+  if (status == NESTOR_OK) {
+    n = nst_figures_count(e);
+    seen = nst_memory_new(n, sizeof *seen);
+    nst_figures_values(seen, e);
+  } else r->not_simulated++;
+  status = nestor_eval_run(e, NESTOR_ENGINE_ANALYSIS, NULL);
+  nst_figure *got = nst_memory_new(n, sizeof *got);
+  if (status == NESTOR_OK && n) nst_figures_values(got, e);
+  for (size_t i = 0; status == NESTOR_OK && i < n; i++)
+    if (!nst_figure_equal(got[i], seen[i])) status = NESTOR_ERROR;
+  free(got);
+  free(seen);
+  return status;
+}
+
+static bool same_figures(const nestor_eval *e, const json_t *names, const json_t *values) {
+  const size_t n = nst_figures_count(e);
+  if (json_array_size(values) != n || json_array_size(names) != n) return false;
+  nst_figure *got = nst_memory_new(n, sizeof *got), want;
+  nestor_buffer *text = nestor_buffer_new();
+  nst_figures_values(got, e);
+  nst_figures_names(text, e);
+  const char *name = nestor_buffer_data(text);
+  bool same = true;
+  for (size_t i = 0; i < n; i++, name += strlen(name) + 1)
+    same = same && !strcmp(name, json_string_value(json_array_get(names, i))) && nst_figure_take(&want, json_array_get(values, i)) &&
+           nst_figure_equal(want, got[i]);
+  nestor_buffer_free(text);
+  free(got);
+  return same;
+}
+
+static bool was_not_simulated(nestor_eval *e) {
+  nestor_diagnostic d;
+  for (size_t i = 0; nestor_diagnostics_get(nestor_eval_diagnostics(e), i, &d); i++)
+    if (!strcmp(d.code, "W0920")) return true;
+  return false;
+}
+
+static void check_point(run *r, const nst_task *task, const nst_key *key, nestor_eval *e, json_t *point) {
+  char what[512];
+  json_t *params = json_object_get(point, "params");
+  char *at = json_dumps(params, JSON_COMPACT);
+  *what = '\0';
+  r->points++;
+  if (!set_params(e, params)) snprintf(what, sizeof what, "the parameters %.200s cannot be set", at);
+  else if (run_engines(r, e) != NESTOR_OK) {
+    nestor_diagnostic d = {.message = "two engines differ"};
+    nestor_diagnostics_get(nestor_eval_diagnostics(e), 0, &d);
+    snprintf(what, sizeof what, "at %.150s: %.250s", at, d.message);
+  } else {
+    r->not_simulated += was_not_simulated(e);
+    const json_t *names = json_object_get(json_object_get(key->json, "figures"), text_of(point, "mapping"));
+    if (strcmp(text_of(task->spec, "goal"), "least") != 0 && !same_figures(e, names, json_object_get(point, "values")))
+      snprintf(what, sizeof what, "at %.200s: the figures are not those of the key", at);
+  }
+  free(at);
+  if (*what) complain(r, key->task_id, what);
+}
+
+static void check_engines(run *r, const nst_task *task, const nst_key *key) {
+  nestor_program *p = compile(r, task, key);
+  const json_t *points = json_object_get(key->json, "points");
+  const char *last = "";
+  nestor_eval *e = NULL;
+  for (size_t i = 0; i < json_array_size(points); i++) {
+    json_t *point = json_array_get(points, i);
+    const char *mapping = text_of(point, "mapping");
+    if (strcmp(mapping, last) != 0) {
+      nestor_eval_free(e);
+      e = nestor_eval_new(p, nestor_program_find(p, mapping));
+      last = mapping;
+    }
+    if (e) check_point(r, task, key, e, point);
+    else {
+      complain(r, key->task_id, "the reference answer does not compile, or lacks a mapping of \"points\"");
+      break;
+    }
+  }
+  nestor_eval_free(e);
+  nestor_program_free(p);
+}
+
+/* ---- the grader ----------------------------------------------------------- */
+
+static void judge(run *r) {
+  nst_grading_run(r->grading, r->results, r->samples, r->n);
+  for (size_t i = 0; i < r->n; i++) {
+    if (!r->results[i].passed) {
+      char what[400];
+      const json_t *first = json_array_get(json_object_get(r->results[i].json, "diagnostics"), 0);
+      char *example = json_dumps(json_object_get(r->results[i].json, "counterexample"), JSON_COMPACT | JSON_ENCODE_ANY);
+      snprintf(what, sizeof what, "the reference answer is graded %s %.150s %.200s", nst_outcome_name(r->results[i].outcome),
+               text_of(first, "message"), example ? example : "");
+      free(example);
+      complain(r, r->results[i].task_id, what);
+    }
+    nst_result_fini(&r->results[i]);
+    nst_sample_fini(&r->samples[i]);
+  }
+  r->judged += r->n;
+  r->n = 0;
+}
+
+static json_t *completion_of(const nst_task *task, const nst_key *key) {
+  switch (task->answer) {
+    case NST_ANSWER_PROGRAM:
+    case NST_ANSWER_MODEL: return json_sprintf("```nest\n%s\n```\n", key->answer);
+    case NST_ANSWER_CHOICE:
+    case NST_ANSWER_NUMBERS: return json_sprintf("answer: %s\n", key->answer);
+  }
+  return json_null();
+}
+
+static bool check_key(void *context, nst_key *key) {
+  run *r = context;
+  const nst_task *task = nst_grading_task(r->grading, key->task_id);
+  char commit[65], error[NST_RECORD_ERROR];
+  nst_answer_commit(commit, key->salt, key->answer);
+  if (strcmp(commit, task->answer_commit) != 0) complain(r, key->task_id, "the key is not the answer that the task has committed to");
+  json_t *sample = json_pack("{s:s,s:s,s:o}", "task_id", key->task_id, "sample_id", "reference", "completion", completion_of(task, key));
+  if (!sample || !nst_sample_take(&r->samples[r->n], sample, error)) complain(r, key->task_id, "its answer is no text");
+  else if (++r->n == MOST) judge(r);
+  if (task->answer == NST_ANSWER_PROGRAM) check_engines(r, task, key);
+  nst_key_fini(key);
+  return true;
+}
+
+int bench_validate(int argc, char **argv) {
+  const char *key = NULL;
+  uint64_t workers = 0;
+  const bench_option options[] = {
+    {"key", 'k', BENCH_TEXT, &key, "FILE", "the key of the tasks"},
+    {"workers", 'w', BENCH_WHOLE, &workers, "N", "worker processes; one per processor where it is not given"},
+    {0}};
+  const bench_usage usage = {"tasks.jsonl --key FILE [OPTIONS]",
+                             "Checks a suite: every reference answer passes the grader and is the one that the task has committed to, and all expected\n"
+                             "figures of programs are those of the analysis, of native code and, within its limits, of the simulator. Says what fails;\n"
+                             "the exit code is then 1.\n", options};
+  bench_texts files;
+  int code = bench_options("validate", &usage, argc, argv, &files);
+  if (code < 0 && (files.n != 1 || !key)) {
+    cli_say("`nestor bench validate` wants one file of tasks and --key FILE");
+    code = CLI_WRONG_USAGE;
+  }
+  if (code >= 0) return free(files.items), code;
+  run *r = nst_memory_new(1, sizeof *r);
+  r->grading = bench_grading_new(&code, &(nst_grading_options){.workers = (int)(workers > 4096 ? 4096 : workers)}, files.items[0], key);
+  if (r->grading) {
+    r->session = nestor_session_new();
+    nestor_session_set_stdlib(r->session, false);
+    code = bench_each_key(key, check_key, r) ? CLI_GOOD : CLI_IO;
+    judge(r);
+    printf("%zu reference answers, %zu points of programs by %s engines (%zu past the simulator's limit): %zu faults\n", r->judged, r->points,
+           r->no_jit ? "two" : "three", r->not_simulated, r->failed);
+    if (fflush(stdout)) code = CLI_IO;
+    if (code == CLI_GOOD && r->failed) code = CLI_PROGRAM;
+    nestor_session_free(r->session);
+  }
+  nst_grading_free(r->grading);
+  free(r);
+  free(files.items);
+  return code;
+}
