@@ -25,6 +25,8 @@ static const struct simple *find_simple(const char *text, size_t len) {
   return NULL;
 }
 
+bool nst_unit_is_simple(const char *text, size_t len) { return find_simple(text, len) != NULL; }
+
 bool nst_unit_parse(nst_unit *unit, nst_rat *scale, const char *text, size_t len) {
   const char *slash = memchr(text, '/', len);
   size_t first = slash ? (size_t)(slash - text) : len;

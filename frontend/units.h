@@ -26,6 +26,7 @@ static const nst_unit NST_UNIT_PJ_CYCLE = {0, 1, 0, 1, 0};
 static const nst_unit NST_UNIT_PER_BYTE = {-1, 0, 0, 0, 0};
 
 /* "KiB" or "B/cycle": its base units and how many of them one is. false: no such unit. */
+bool nst_unit_is_simple(const char *text, size_t len); /* "KiB", no quotient */
 bool nst_unit_parse(nst_unit *unit, nst_rat *scale, const char *text, size_t len);
 bool nst_unit_equal(nst_unit a, nst_unit b);
 bool nst_unit_is_none(nst_unit a);

@@ -93,8 +93,10 @@ nst_ast_param *nst_build_param(nst_parser *p, nst_ast_ident id, nst_ast_expr *va
   return param;
 }
 
-nst_ast_ref nst_build_ref(nst_span span, nst_ast_ident module, nst_ast_ident id, nst_opt_args args) {
-  return (nst_ast_ref){.module = module, .id = id, .args = args.head, .has_args = args.present, .span = span};
+nst_ast_ref *nst_build_ref(nst_parser *p, nst_span span, nst_ast_ident module, nst_ast_ident id, nst_opt_args args) {
+  nst_ast_ref *ref = NST_NEW(p->arena, nst_ast_ref);
+  *ref = (nst_ast_ref){.module = module, .id = id, .args = args.head, .has_args = args.present, .span = span};
+  return ref;
 }
 
 bool nst_build_missing_brace(nst_parser *p, nst_span span) {
@@ -244,18 +246,18 @@ nst_ast_decl *nst_build_hardware(nst_parser *p, nst_span span, nst_span open, ns
 }
 
 nst_ast_decl *nst_build_mapping(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, nst_opt_params params,
-                                nst_ast_ref of, nst_ast_ref on, nst_ast_mitem_list items) {
+                                const nst_ast_ref *of, const nst_ast_ref *on, nst_ast_mitem_list items) {
   nst_ast_decl *d = with_params(p, NST_DECL_MAPPING, span, open, id, params);
-  d->of = of;
-  d->on = on;
+  d->of = *of;
+  d->on = *on;
   d->mapping = items.head;
   return d;
 }
 
-nst_ast_decl *nst_build_test(nst_parser *p, nst_span span, nst_span open, nst_span text, nst_ast_ref of,
+nst_ast_decl *nst_build_test(nst_parser *p, nst_span span, nst_span open, nst_span text, const nst_ast_ref *of,
                              nst_ast_titem_list items) {
   nst_ast_decl *d = decl(p, NST_DECL_TEST, span, open, (nst_ast_ident){0});
-  d->of = of;
+  d->of = *of;
   d->items = items.head;
   d->text_span = text;
   if (text.source) d->text = unquote(p, text);
@@ -269,19 +271,19 @@ nst_ast_decl *nst_build_model(nst_parser *p, nst_span span, nst_span open, nst_a
   return d;
 }
 
-nst_ast_decl *nst_build_verify(nst_parser *p, nst_span span, nst_span open, nst_ast_ident model, nst_ast_ref against,
+nst_ast_decl *nst_build_verify(nst_parser *p, nst_span span, nst_span open, nst_ast_ident model, const nst_ast_ref *against,
                                nst_ast_titem_list items) {
   nst_ast_decl *d = decl(p, NST_DECL_VERIFY, span, open, (nst_ast_ident){0});
-  d->of = against;
+  d->of = *against;
   d->on = (nst_ast_ref){.id = model, .span = model.span};
   d->items = items.head;
   return d;
 }
 
-nst_ast_decl *nst_build_sweep(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, nst_ast_ref of,
+nst_ast_decl *nst_build_sweep(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, const nst_ast_ref *of,
                               nst_ast_titem_list items) {
   nst_ast_decl *d = decl(p, NST_DECL_SWEEP, span, open, id);
-  d->of = of;
+  d->of = *of;
   d->items = items.head;
   return d;
 }
@@ -415,11 +417,19 @@ nst_ast_mitem *nst_build_for(nst_parser *p, nst_span span, nst_ast_ident id, nst
   return loop(p, NST_MITEM_FOR, span, id, size, body);
 }
 
-nst_ast_mitem *nst_build_par(nst_parser *p, nst_span span, nst_ast_ident id, nst_split_size size, nst_target target,
+nst_target *nst_build_target(nst_parser *p, nst_ast_ident array, nst_ast_ident axis) {
+  nst_target *target = NST_NEW(p->arena, nst_target);
+  *target = (nst_target){array, axis};
+  return target;
+}
+
+nst_ast_mitem *nst_build_par(nst_parser *p, nst_span span, nst_ast_ident id, nst_split_size size, const nst_target *target,
                              bool on_first, nst_opt_body body) {
   nst_ast_mitem *item = loop(p, NST_MITEM_PAR, span, id, size, body);
-  item->array = target.array;
-  item->axis = target.axis;
+  if (target) {
+    item->array = target->array;
+    item->axis = target->axis;
+  }
   item->on_first = on_first;
   return item;
 }

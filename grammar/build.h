@@ -93,7 +93,8 @@ void nst_build_equal_hint(nst_parser *p, nst_span op);
 
 /* declarations and items: build.c */
 nst_ast_param *nst_build_param(nst_parser *p, nst_ast_ident id, nst_ast_expr *value);
-nst_ast_ref nst_build_ref(nst_span span, nst_ast_ident module, nst_ast_ident id, nst_opt_args args);
+/* What is larger than a name goes by pointer: the parser copies its values at every step. */
+nst_ast_ref *nst_build_ref(nst_parser *p, nst_span span, nst_ast_ident module, nst_ast_ident id, nst_opt_args args);
 /* true: the brace stands behind tokens that do not belong there; the lookahead is to be dropped. */
 bool nst_build_missing_brace(nst_parser *p, nst_span span);
 
@@ -105,14 +106,14 @@ nst_ast_decl *nst_build_workload(nst_parser *p, nst_span span, nst_span open, ns
 nst_ast_decl *nst_build_hardware(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, nst_opt_params params,
                                  nst_ast_hitem_list items);
 nst_ast_decl *nst_build_mapping(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, nst_opt_params params,
-                                nst_ast_ref of, nst_ast_ref on, nst_ast_mitem_list items);
-nst_ast_decl *nst_build_test(nst_parser *p, nst_span span, nst_span open, nst_span text, nst_ast_ref of,
+                                const nst_ast_ref *of, const nst_ast_ref *on, nst_ast_mitem_list items);
+nst_ast_decl *nst_build_test(nst_parser *p, nst_span span, nst_span open, nst_span text, const nst_ast_ref *of,
                              nst_ast_titem_list items);
 nst_ast_decl *nst_build_model(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, nst_opt_params params,
                               nst_ast_titem_list items);
-nst_ast_decl *nst_build_verify(nst_parser *p, nst_span span, nst_span open, nst_ast_ident model, nst_ast_ref against,
+nst_ast_decl *nst_build_verify(nst_parser *p, nst_span span, nst_span open, nst_ast_ident model, const nst_ast_ref *against,
                                nst_ast_titem_list items);
-nst_ast_decl *nst_build_sweep(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, nst_ast_ref of,
+nst_ast_decl *nst_build_sweep(nst_parser *p, nst_span span, nst_span open, nst_ast_ident id, const nst_ast_ref *of,
                               nst_ast_titem_list items);
 nst_ast_decl *nst_build_lost(nst_parser *p, nst_span keyword); /* always NULL */
 
@@ -129,7 +130,9 @@ nst_ast_hitem *nst_build_level(nst_parser *p, nst_span span, nst_ast_hitem_kind 
                                nst_ast_param *axes, nst_opt_attrs attrs);
 
 nst_ast_mitem *nst_build_for(nst_parser *p, nst_span span, nst_ast_ident id, nst_split_size size, nst_opt_body body);
-nst_ast_mitem *nst_build_par(nst_parser *p, nst_span span, nst_ast_ident id, nst_split_size size, nst_target target,
+nst_target *nst_build_target(nst_parser *p, nst_ast_ident array, nst_ast_ident axis);
+/* target NULL: none. */
+nst_ast_mitem *nst_build_par(nst_parser *p, nst_span span, nst_ast_ident id, nst_split_size size, const nst_target *target,
                              bool on_first, nst_opt_body body);
 nst_ast_mitem *nst_build_keep(nst_parser *p, nst_span span, bool optional, nst_ast_idents *tensors, bool all,
                               nst_ast_ident level);

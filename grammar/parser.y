@@ -65,7 +65,7 @@ static void nst_parse_error(const nst_span *span, nst_parser *p, const char *mes
   nst_ast_link_list links;
   nst_ast_link *link;
   nst_ast_set *set;
-  nst_ast_ref ref;
+  nst_ast_ref *ref;
   nst_ast_tensor_list tensors;
   nst_ast_tensor *tensor;
   nst_ast_type *type;
@@ -88,7 +88,7 @@ static void nst_parse_error(const nst_span *span, nst_parser *p, const char *mes
   nst_opt_attrs opt_attrs;
   nst_opt_body opt_body;
   nst_split_size split;
-  nst_target target;
+  nst_target *target;
   nst_op op;
   nst_reduce_op reduce;
   bool flag;
@@ -212,8 +212,8 @@ bindings: binding { $$ = nst_params_add((nst_ast_param_list){0}, $binding); }
 binding: name '=' expr            { $$ = nst_build_param(p, $name, $expr); };
 
 ref
-  : name opt_args                 { $$ = nst_build_ref(@$, (nst_ast_ident){0}, $name, $opt_args); }
-  | name '.' word opt_args        { $$ = nst_build_ref(@$, $name, $word, $opt_args); }
+  : name opt_args                 { $$ = nst_build_ref(p, @$, (nst_ast_ident){0}, $name, $opt_args); }
+  | name '.' word opt_args        { $$ = nst_build_ref(p, @$, $name, $word, $opt_args); }
   ;
 opt_args
   : %empty                        { $$ = (nst_opt_args){0}; }
@@ -310,7 +310,7 @@ mitems
   ;
 mitem
   : FOR name opt_size opt_body    { $$ = nst_build_for(p, @$, $name, $opt_size, $opt_body); }
-  | PAR name opt_size opt_body    { $$ = nst_build_par(p, @$, $name, $opt_size, (nst_target){0}, false, $opt_body); }
+  | PAR name opt_size opt_body    { $$ = nst_build_par(p, @$, $name, $opt_size, NULL, false, $opt_body); }
   | PAR name size target opt_body { $$ = nst_build_par(p, @$, $name, $size, $target, false, $opt_body); }
   | PAR name target opt_size opt_body { $$ = nst_build_par(p, @$, $name, $opt_size, $target, true, $opt_body); }
   | KEEP opt_optional ALL IN name { $$ = nst_build_keep(p, @$, $opt_optional, NULL, true, $name); }
@@ -328,7 +328,7 @@ size
   : BY expr                       { $$ = (nst_split_size){NST_SPLIT_BY, $expr}; }
   | INTO expr                     { $$ = (nst_split_size){NST_SPLIT_INTO, $expr}; }
   ;
-target: ON name { $$ = (nst_target){$name, {0}}; } | ON name '.' word { $$ = (nst_target){$name, $word}; };
+target: ON name { $$ = nst_build_target(p, $name, (nst_ast_ident){0}); } | ON name '.' word { $$ = nst_build_target(p, $name, $word); };
 opt_body
   : %empty                        { $$ = (nst_opt_body){0}; }
   | '{' { nst_block_enter(p, NST_BLOCK_MAPPING, @1); } mitems close { $$ = (nst_opt_body){$mitems.head, true, nst_span_join(@1, @close)}; }

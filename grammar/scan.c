@@ -11,23 +11,11 @@
 #include "grammar/parser.h"
 #include <string.h>
 
-static const struct { const char *text; size_t len; } units[] = {
-#define NST_UNIT(text, num, den, byte, cycle, second, pj, mm2) {#text, sizeof #text - 1},
-#include "frontend/units.def"
-#undef NST_UNIT
-};
-
-static bool simple_unit(const char *text, size_t len) {
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-    if (units[i].len == len && memcmp(units[i].text, text, len) == 0) return true;
-  return false;
-}
-
 bool nst_scan_is_unit(const char *text, size_t len) {
   const char *slash = memchr(text, '/', len);
-  if (!slash) return simple_unit(text, len);
+  if (!slash) return nst_unit_is_simple(text, len);
   size_t first = (size_t)(slash - text);
-  return simple_unit(text, first) && simple_unit(slash + 1, len - first - 1);
+  return nst_unit_is_simple(text, first) && nst_unit_is_simple(slash + 1, len - first - 1);
 }
 
 /* ---- keywords ---- */
@@ -331,6 +319,10 @@ static bool is_text(nst_parser *p) {
     return false;
   }
   for (size_t i = 0; i < len;) {
+    if ((unsigned char)(s[i] - ' ') < 0x7F - ' ') { /* plain, as nearly all is */
+      i++;
+      continue;
+    }
     uint32_t cp = 1;
     size_t n = nst_utf8_decode(&cp, s + i, len - i);
     if (n == 0 && first_bad == len) first_bad = i;
