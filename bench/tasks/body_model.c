@@ -3,6 +3,7 @@
 
 #include "bench/record/memory.h"
 #include "bench/tasks/closed.h"
+#include "bench/tasks/naive.h"
 #include "bench/tasks/text.h"
 
 #include <stdio.h>
@@ -10,6 +11,15 @@
 #include <string.h>
 
 enum { POINTS = 260, MOST_OPERATIONS = 4000 };
+
+/* Notes which beliefs are wrong at a point. */
+static void try_beliefs(bool wrong[2], const nst_draft *d, const nestor_eval *eval, const int64_t *params) {
+  for (int belief = 0; belief < 2; belief++)
+    for (int i = 0; i < d->nquantities && !wrong[belief]; i++) {
+      const int64_t value = nst_naive_value(d, &d->mappings[0], &d->quantities[i], (nst_belief)belief, params);
+      wrong[belief] = value >= 0 && value != nst_quantity_value(&d->quantities[i], eval);
+    }
+}
 
 /* One point: the mapping by all engines, and the closed forms, which must be equal. Appends the row of values. */
 static bool add_point(nst_solver *s, const nst_draft *d, nestor_eval *eval, nestor_model *model, const int64_t *params, json_t *rows, json_t *values) {
@@ -52,7 +62,15 @@ bool nst_body_model(nst_body_maker *b) {
     snprintf(s.why, sizeof s.why, "no hidden points with imperfect tiles and larger values");
     good = false;
   }
-  for (size_t i = 0; i < POINTS && good; i++) good = add_point(&s, d, eval, model, points[i].values, rows, values);
+  bool wrong[2] = {!d->traps[0], !d->traps[1]};
+  for (size_t i = 0; i < POINTS && good; i++) {
+    good = add_point(&s, d, eval, model, points[i].values, rows, values);
+    if (good) try_beliefs(wrong, d, eval, points[i].values);
+  }
+  if (good && !(wrong[0] && wrong[1])) {
+    snprintf(s.why, sizeof s.why, "it is answered rightly by a wrong belief");
+    good = false;
+  }
   for (int p = 0; p < m->nparams; p++) json_array_append_new(params, json_string(m->params[p].name));
   for (int i = 0; i < d->nquantities; i++) json_array_append_new(outs, json_string(d->quantities[i].name));
   json_object_set_new(b->spec, "answer", json_string("model"));

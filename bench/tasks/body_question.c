@@ -1,6 +1,7 @@
 /* Tasks that are answered with a choice or with numbers. */
 #include "bench/tasks/body.h"
 
+#include "bench/tasks/naive.h"
 #include "bench/tasks/text.h"
 
 #include <stdio.h>
@@ -39,6 +40,22 @@ static int winner(const int64_t *values, int n) {
   return best;
 }
 
+/* Whether every belief that has to be wrong chooses another than the winner. Where it has no value, it looks at the off-chip traffic. */
+static bool is_trapped(const nst_draft *d, int best) {
+  for (int belief = 0; belief < 2; belief++) {
+    if (!d->traps[belief]) continue;
+    int chosen = -1;
+    int64_t least = 0;
+    for (int m = 0; m < d->nmappings; m++) {
+      int64_t value = nst_naive_value(d, &d->mappings[m], &d->quantities[0], (nst_belief)belief, NULL);
+      if (value < 0) value = nst_naive_value(d, &d->mappings[m], &(nst_draft_quantity){.measure = NST_MEASURE_OFFCHIP, .level = -1, .tensor = -1}, (nst_belief)belief, NULL);
+      if (value >= 0 && (chosen < 0 || value < least)) chosen = m, least = value;
+    }
+    if (chosen == best) return false;
+  }
+  return true;
+}
+
 /* The winner among the mappings, -1 if there is none. */
 static int evaluate(nst_solver *s, const nst_draft *d) {
   int64_t values[NST_DRAFT_MAPPINGS] = {0};
@@ -64,6 +81,10 @@ bool nst_body_compare(nst_body_maker *b) {
   /* Many drafts have no winner: the analysis tells them, and the other engines see the rest alone. */
   int best = good ? evaluate(&s, d) : -1;
   s.quick = b->quick;
+  if (best >= 0 && !is_trapped(d, best)) {
+    snprintf(s.why, sizeof s.why, "it is answered rightly by a wrong belief");
+    best = -1;
+  }
   if (best >= 0 && !b->quick) best = evaluate(&s, d);
   if (best < 0) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
   nst_solver_fini(&s);
@@ -91,14 +112,33 @@ bool nst_body_compare(nst_body_maker *b) {
 
 /* ---- qa.predict ----------------------------------------------------------- */
 
+/* Whether every belief that has to be wrong is wrong about some quantity. */
+static bool is_mispredicted(const nst_draft *d, const nestor_eval *eval) {
+  for (int belief = 0; belief < 2; belief++) {
+    bool wrong = !d->traps[belief];
+    for (int i = 0; i < d->nquantities && !wrong; i++) {
+      const int64_t value = nst_naive_value(d, &d->mappings[0], &d->quantities[i], (nst_belief)belief, NULL);
+      wrong = value >= 0 && value != nst_quantity_value(&d->quantities[i], eval);
+    }
+    if (!wrong) return false;
+  }
+  return true;
+}
+
 bool nst_body_predict(nst_body_maker *b) {
   const nst_draft *d = b->d;
   nestor_buffer *text = nestor_buffer_new();
   write_program(d, text);
   nst_solver s;
-  bool good = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), b->quick);
+  bool good = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true);
   nestor_eval *eval = good ? nst_solver_eval(&s, d->mappings[0].name) : NULL;
   good = eval && nst_solver_run(&s, eval, NULL);
+  if (good && !is_mispredicted(d, eval)) {
+    snprintf(s.why, sizeof s.why, "it is answered rightly by a wrong belief");
+    good = false;
+  }
+  s.quick = b->quick;
+  good = good && (b->quick || nst_solver_run(&s, eval, NULL));
   if (good) {
     nst_text_add(b->prompt, "Given this workload, this hardware and this mapping:\n\n");
     nst_body_code(b->prompt, nestor_buffer_data(text));

@@ -9,21 +9,27 @@
 
 enum { MOST_NAMES = 192 };
 typedef struct {
-  const char *own[MOST_NAMES];  /* the draft's names */
-  int nown;
-  const char *seen[MOST_NAMES]; /* of them, in order of first use */
-  int nseen;
+  struct {
+    const char *text;
+    size_t size;
+    int number; /* in order of first use, -1: not used yet */
+  } own[MOST_NAMES]; /* the draft's names */
+  int nown, nseen;
   nestor_buffer *out;
 } renaming;
 
-static void own(renaming *n, const char *name) {
-  if (*name && n->nown < MOST_NAMES) n->own[n->nown++] = name;
+static int index_of(const renaming *n, const char *name, size_t size) {
+  for (int i = 0; i < n->nown; i++)
+    if (n->own[i].text[0] == *name && n->own[i].size == size && !memcmp(n->own[i].text, name, size)) return i;
+  return -1;
 }
 
-static int index_of(const char *const *list, int n, const char *name, size_t size) {
-  for (int i = 0; i < n; i++)
-    if (strlen(list[i]) == size && !memcmp(list[i], name, size)) return i;
-  return -1;
+static void own(renaming *n, const char *name) {
+  const size_t size = strlen(name);
+  if (!size || n->nown == MOST_NAMES || index_of(n, name, size) >= 0) return;
+  n->own[n->nown].text = name;
+  n->own[n->nown].size = size;
+  n->own[n->nown++].number = -1;
 }
 
 static void collect(renaming *n, const nst_draft *d) {
@@ -47,12 +53,12 @@ static void rename_text(renaming *n, const char *text) {
     size_t size = 1;
     if (isalnum((unsigned char)*text) || *text == '_')
       while (isalnum((unsigned char)text[size]) || text[size] == '_') size++;
-    const int mine = index_of(n->own, n->nown, text, size);
+    const int mine = isalpha((unsigned char)*text) ? index_of(n, text, size) : -1;
     if (mine < 0) nestor_buffer_append(n->out, text, size);
     else {
-      int at = index_of(n->seen, n->nseen, text, size);
-      if (at < 0) n->seen[at = n->nseen++] = n->own[mine];
-      nst_text_add(n->out, "%%%d", at);
+      if (n->own[mine].number < 0) n->own[mine].number = n->nseen++;
+      const char number[] = {'%', (char)('0' + n->own[mine].number / 10), (char)('0' + n->own[mine].number % 10)};
+      nestor_buffer_append(n->out, number, sizeof number);
     }
     text += size;
   }
@@ -62,9 +68,7 @@ nst_canon nst_canon_of(const nst_draft *d) {
   renaming n = {.out = nestor_buffer_new()};
   collect(&n, d);
   nestor_buffer *text = nestor_buffer_new();
-  nst_draft_write_workload(d, text);
-  nst_draft_write_hardware(d, text);
-  for (int m = 0; m < d->nmappings; m++) nst_draft_write_mapping(d, m, NULL, text);
+  nst_draft_write_plain(d, text);
   rename_text(&n, nestor_buffer_data(text));
   nst_canon canon;
   nst_digest_parts(canon.program, (const nst_digest_part[]){{nestor_buffer_data(n.out), nestor_buffer_size(n.out)}}, 1);

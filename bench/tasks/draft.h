@@ -176,6 +176,7 @@ typedef struct {
   nst_draft_quantity quantities[NST_DRAFT_QUANTITIES];
   bool any_tile;        /* gen.optimize: tiles from 1 to the size, else its divisors. All tiles are free, and so is the order of the loops of
                          * the outer block (nst_draft_block) */
+  bool traps[2];        /* qa.compare, qa.predict, gen.model: by this belief (naive.h) the answer is wrong; of the last level always */
   int fault;            /* repair: a fault of mutate.h, and what is left to chance of it */
   uint64_t fault_seed;
   bool fault_message;   /* repair: the prompt has the compiler's message */
@@ -231,6 +232,8 @@ int64_t nst_quantity_value(const nst_draft_quantity *q, const nestor_eval *eval)
 void nst_draft_write_workload(const nst_draft *d, nestor_buffer *out);
 void nst_draft_write_hardware(const nst_draft *d, nestor_buffer *out);
 void nst_draft_write_mapping(const nst_draft *d, int m, const char *name, nestor_buffer *out);
+/* All of them as they are put together, not laid out: for hashing. */
+void nst_draft_write_plain(const nst_draft *d, nestor_buffer *out);
 /* For people, in the style: sentences, loops in pseudo-code, or a table. */
 void nst_draft_tell_workload(const nst_draft *d, nst_draft_style style, nestor_buffer *out);
 void nst_draft_tell_hardware(const nst_draft *d, nst_draft_style style, nestor_buffer *out);

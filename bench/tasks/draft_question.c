@@ -242,4 +242,6 @@ void nst_draft_make_question(nst_draft *d, nst_random *r) {
   case NST_KIND_GEN_MAPPING:
   case NST_KIND_COUNT: break;
   }
+  static const unsigned chances[2][NST_LEVELS] = {{0, 40, 60, 80, 100}, {0, 0, 50, 80, 100}}; /* percent */
+  for (int belief = 0; belief < 2; belief++) d->traps[belief] = nst_random_chance(r, chances[belief][d->level - 1]);
 }

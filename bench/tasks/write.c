@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static void finish(nestor_buffer *out, nestor_buffer *plain) {
-  nst_text_canonical(out, nestor_buffer_data(plain), nestor_buffer_size(plain));
-  nestor_buffer_free(plain);
-}
+/* What a plain writer writes, laid out. */
+#define WRITE_LAID_OUT(out, call)                                                        \
+  do {                                                                                   \
+    nestor_buffer *b = nestor_buffer_new();                                              \
+    call;                                                                                \
+    nst_text_canonical(out, nestor_buffer_data(b), nestor_buffer_size(b));               \
+    nestor_buffer_free(b);                                                               \
+  } while (0)
 
 /* ---- workloads ------------------------------------------------------------ */
 
@@ -45,8 +49,7 @@ static void write_declaration(const nst_draft *d, const nst_draft_tensor *t, nes
   nst_text_add(b, "]");
 }
 
-void nst_draft_write_workload(const nst_draft *d, nestor_buffer *out) {
-  nestor_buffer *b = nestor_buffer_new();
+static void plain_workload(const nst_draft *d, nestor_buffer *b) {
   nst_text_add(b, "workload %s(", d->workload);
   for (int i = 0; i < d->ndims; i++) nst_text_add(b, "%s%s = %lld", i ? ", " : "", d->dims[i].size, (long long)d->dims[i].extent);
   nst_text_add(b, ") {\ndim ");
@@ -69,7 +72,6 @@ void nst_draft_write_workload(const nst_draft *d, nestor_buffer *out) {
     nst_text_add(b, "\n");
   }
   nst_text_add(b, "}\n");
-  finish(out, b);
 }
 
 /* ---- hardware ------------------------------------------------------------- */
@@ -128,8 +130,7 @@ static void write_level(const nst_draft *d, const nst_draft_level *level, nestor
   }
 }
 
-void nst_draft_write_hardware(const nst_draft *d, nestor_buffer *out) {
-  nestor_buffer *b = nestor_buffer_new();
+static void plain_hardware(const nst_draft *d, nestor_buffer *b) {
   nst_text_add(b, "hardware %s", d->hardware);
   int n = 0;
   for (int l = 0; l < d->nlevels; l++) {
@@ -142,7 +143,6 @@ void nst_draft_write_hardware(const nst_draft *d, nestor_buffer *out) {
   if (d->clock) nst_text_add(b, "clock = %d GHz\n", d->clock);
   for (int l = 0; l < d->nlevels; l++) write_level(d, &d->levels[l], b);
   nst_text_add(b, "}\n");
-  finish(out, b);
 }
 
 /* ---- mappings ------------------------------------------------------------- */
@@ -198,9 +198,8 @@ static void write_arguments(const nst_draft_mapping *m, nst_draft_role role, nes
   if (n) nst_text_add(b, ")");
 }
 
-void nst_draft_write_mapping(const nst_draft *d, int index, const char *name, nestor_buffer *out) {
+static void plain_mapping(const nst_draft *d, int index, const char *name, nestor_buffer *b) {
   const nst_draft_mapping *m = &d->mappings[index];
-  nestor_buffer *b = nestor_buffer_new();
   nst_text_add(b, "mapping %s", name ? name : m->name);
   for (int p = 0; p < m->nparams; p++) nst_text_add(b, "%s%s = %lld", p ? ", " : "(", m->params[p].name, (long long)m->params[p].value);
   nst_text_add(b, "%s of %s", m->nparams ? ")" : "", d->workload);
@@ -210,5 +209,14 @@ void nst_draft_write_mapping(const nst_draft *d, int index, const char *name, ne
   nst_text_add(b, " {\n");
   for (int i = 0; i < m->nnodes; i++) write_node(d, m, &m->nodes[i], b);
   nst_text_add(b, "}\n");
-  finish(out, b);
+}
+
+void nst_draft_write_workload(const nst_draft *d, nestor_buffer *out) { WRITE_LAID_OUT(out, plain_workload(d, b)); }
+void nst_draft_write_hardware(const nst_draft *d, nestor_buffer *out) { WRITE_LAID_OUT(out, plain_hardware(d, b)); }
+void nst_draft_write_mapping(const nst_draft *d, int m, const char *name, nestor_buffer *out) { WRITE_LAID_OUT(out, plain_mapping(d, m, name, b)); }
+
+void nst_draft_write_plain(const nst_draft *d, nestor_buffer *out) {
+  plain_workload(d, out);
+  plain_hardware(d, out);
+  for (int m = 0; m < d->nmappings; m++) plain_mapping(d, m, NULL, out);
 }
