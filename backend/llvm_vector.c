@@ -320,15 +320,17 @@ static LLVMValueRef count_bits(emitter *e, LLVMValueRef mask) { /* of <lanes x i
   return LLVMBuildZExt(e->b, intrinsic(e, "llvm.ctpop", &e->mask, 1, &bits, 1), e->i64, "");
 }
 
-/* In SUM_LANES parts: to add them up takes time, and once is enough. */
+/* In SUM_LANES parts: to add them up takes time, and once is enough. What is known last is added last. */
 static LLVMValueRef sum_of_metrics(emitter *e, LLVMValueRef *v, LLVMValueRef inside) {
   LLVMValueRef sum = NULL;
   const bool early = e->code->floating && e->code->small_sum; /* add, then convert */
-  for (int k = 0; k < e->code->nmetrics; k++) {
-    LLVMValueRef x = v[e->code->metrics[k]];
-    if (e->code->floating && !early) x = LLVMBuildFPToSI(e->b, x, e->lanes_i64, "");
-    sum = !sum ? x : early ? LLVMBuildFAdd(e->b, sum, x, "") : LLVMBuildAdd(e->b, sum, x, "");
-  }
+  for (int op = 0; op < e->code->nops; op++)
+    for (int k = 0; k < e->code->nmetrics; k++) {
+      if (e->code->metrics[k] != op) continue;
+      LLVMValueRef x = v[op];
+      if (e->code->floating && !early) x = LLVMBuildFPToSI(e->b, x, e->lanes_i64, "");
+      sum = !sum ? x : early ? LLVMBuildFAdd(e->b, sum, x, "") : LLVMBuildAdd(e->b, sum, x, "");
+    }
   if (early && sum) sum = LLVMBuildFPToSI(e->b, sum, e->lanes_i64, "");
   if (!sum) return LLVMConstNull(e->lanes_sum);
   sum = LLVMBuildSelect(e->b, inside, sum, LLVMConstNull(e->lanes_i64), "");
@@ -441,6 +443,10 @@ static LLVMValueRef new_function(emitter *e, const nst_vector_code *code, const 
     LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                             LLVMCreateStringAttribute(e->context, attributes[k][0], (unsigned)strlen(attributes[k][0]),
                                                       attributes[k][1], (unsigned)strlen(attributes[k][1])));
+  if (!code->filter) { /* rows are sums of a few terms: a loop unrolled takes longer to leave */
+    const unsigned kind = LLVMGetEnumAttributeKindForName("optsize", strlen("optsize"));
+    LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(e->context, kind, 0));
+  }
   /* `out` may alias the columns for all that LLVM is told: else it would keep copies of them all on the stack. */
   return f;
 }

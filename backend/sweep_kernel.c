@@ -211,6 +211,7 @@ static const char *prepare(nst_kernel_engine *k, nst_diags *diags) {
     if (k->sweep->nobjectives) k->all = k->all || k->program.metrics[0].order < 0;
   }
   nst_sweep_layout_init(&k->layout, k->arena, &k->tables, k->polys.items, k->polys.len, k->base, k->like, k->program.nforms, floating);
+  nst_sweep_keys_init(&k->keys, k->arena, &k->layout, k->sweep->npoints);
   return k->layout.nslots > NST_KERNEL_PROGRAM ? "too many different columns" : NULL;
 }
 

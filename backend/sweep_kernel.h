@@ -3,6 +3,7 @@
  * sweep_bounds.c prunes. */
 #ifndef NST_BACKEND_SWEEP_KERNEL_H
 #define NST_BACKEND_SWEEP_KERNEL_H
+#include "backend/sweep_keys.h"
 #include "backend/sweep_layout.h"
 #include "backend/sweep_stairs.h"
 #include "base/vec.h"
@@ -32,6 +33,7 @@ typedef struct {
   NST_VEC(nst_sweep_known_poly) polys;
   nst_kernel_variant *variants;
   nst_sweep_layout layout;
+  nst_sweep_keys keys;
   int64_t *divisors;           /* of the forms */
   int *base, *like;            /* of the forms: sweep_layout.h */
   bool all;                    /* every valid point is a candidate */

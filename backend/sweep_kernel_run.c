@@ -32,7 +32,8 @@ struct nst_sweep_worker {
   int64_t *batch; uint64_t most; /* tuples of the last level but one whose points are run at once; so many at most */
   int64_t *candidates;          /* places, then the values that the filter found (backend/vector.h) */
   nst_stairs *stairs;           /* fronts of two metrics */
-  uint64_t *worst, worst_variant; /* place of the point that set limit 0 */
+  int nplaces; uint64_t key, *place; /* where the point at hand stands: its key, or its places if keys pass 64 bits */
+  uint64_t *worst, worst_variant; /* where the point stands that set limit 0 */
   int64_t tally[4];             /* backend/vector.h */
   looks *looks;                 /* per level, of this unit */
   nst_kernel_known known; nst_range *form_ranges, *op_ranges; /* for pruning */
@@ -89,15 +90,17 @@ nst_sweep_worker *nst_kernel_worker_new(const nst_sweep_engine *e) {
   w->most = nst_kernel_batch_rows(l);
   w->batch = zeros(w->most, sizeof *w->batch);
   w->candidates = aligned(4 * w->most * l->dims[n - 1].padded);
-  w->stairs = nst_stairs_new((int)npoints);
   w->looks = zeros(n, sizeof *w->looks);
   w->form_ranges = zeros((size_t)l->nforms, sizeof *w->form_ranges);
   w->op_ranges = zeros((size_t)k->program.nops, sizeof *w->op_ranges);
   w->worst = zeros(npoints, sizeof *w->worst);
   w->values = zeros((size_t)l->nforms, sizeof *w->values);
   w->ops = zeros((size_t)k->program.nops, sizeof *w->ops);
+  w->nplaces = k->keys.weight ? 1 : (int)npoints;
+  w->stairs = nst_stairs_new(w->nplaces);
   w->point = (nst_sweep_point){0, zeros(npoints, sizeof(int64_t)), zeros(npoints, sizeof(uint64_t)),
                                zeros((size_t)k->program.nmetrics, sizeof(nst_rat))};
+  w->place = k->keys.weight ? &w->key : w->point.places;
   w->unit = nst_sweep_result_new(k->shape);
   return w;
 }
@@ -242,6 +245,12 @@ static double beyond(const nst_sweep_worker *w, int64_t limit, bool largest) {
   return w->k->layout.floating ? (double)limit : nextafter((double)limit, largest ? -INFINITY : INFINITY);
 }
 
+/* Where a known point stands, as w->place has it. */
+static void stand(const nst_sweep_worker *w, uint64_t *out, const uint64_t *places) {
+  if (w->k->keys.weight) *out = nst_sweep_key(&w->k->keys, places);
+  else memcpy(out, places, (size_t)w->nplaces * sizeof *out);
+}
+
 /* Tightens the limits by what is known: points that a result holds, in this unit or in units done before. */
 static void tighten(nst_sweep_worker *w, const nst_sweep_result *known) {
   const nst_ir_sweep *s = w->k->sweep;
@@ -254,7 +263,7 @@ static void tighten(nst_sweep_worker *w, const nst_sweep_result *known) {
       set_whole(w, w->limits, 0, limit);
       w->known.has_best = true;
       w->known.best = beyond(w, limit, s->maximize);
-      memcpy(w->worst, worst->places, (size_t)s->npoints * sizeof *w->worst);
+      stand(w, w->worst, worst->places);
       w->worst_variant = worst->variant;
     }
   }
@@ -277,15 +286,16 @@ static void lower_by_front(nst_sweep_worker *w, const nst_sweep_result *known) {
     int64_t x = nst_sweep_metric_order(&p->metrics[first], f->metrics[first]);
     int64_t y = nst_sweep_metric_order(&p->metrics[first + 1], f->metrics[first + 1]);
     lower_table(w, x, y);
-    nst_stairs_add(w->stairs, x, y, f->places, f->variant);
+    stand(w, w->place, f->places);
+    nst_stairs_add(w->stairs, x, y, w->place, f->variant);
   }
 }
 
-/* The parameters of the tuples of levels from .. to - 1. */
-static void name_levels(nst_sweep_worker *w, int from, int to) {
+/* The parameters of the tuples at hand. */
+static void name_point(nst_sweep_worker *w) {
   const nst_kernel_engine *k = w->k;
   const nst_sweep_layout *l = &k->layout;
-  for (int d = from; d < to; d++) {
+  for (int d = 0; d < l->ndims; d++) {
     if (l->dims[d].axis < 0) continue;
     const nst_sweep_axis *x = &k->axes.axes[l->dims[d].axis];
     size_t row = x->which[w->tuple[d]] * (size_t)x->all.nparams;
@@ -329,18 +339,7 @@ static size_t found_at(const nst_sweep_worker *w, int array, size_t place) {
   return (size_t)array * w->most * l->dims[l->ndims - 1].padded + place;
 }
 
-/* Is the candidate worse than what is known, wherever it stands? */
-static bool is_beaten(const nst_sweep_worker *w, size_t place) {
-  const nst_ir_sweep *s = w->k->sweep;
-  if (w->k->all || s->npareto == 1) return false;
-  if (s->nobjectives) {
-    const double v = get_double(w, w->candidates, found_at(w, 1, place)), limit = get_double(w, w->limits, 0);
-    if (s->maximize ? v >= limit : v <= limit) return false;
-  }
-  return s->npareto != 2 || nst_stairs_beat(w->stairs, get_whole(w, w->candidates, found_at(w, 2, place)), get_whole(w, w->candidates, found_at(w, 3, place)));
-}
-
-/* Could the named candidate enter an answer? Cheaper than to measure and offer it. */
+/* Could the candidate enter an answer? Cheaper than to measure and offer it. */
 static bool may_enter(nst_sweep_worker *w, size_t place) {
   const nst_ir_sweep *s = w->k->sweep;
   if (w->k->all || s->npareto == 1) return true;
@@ -348,11 +347,11 @@ static bool may_enter(nst_sweep_worker *w, size_t place) {
     double v = get_double(w, w->candidates, found_at(w, 1, place)), limit = get_double(w, w->limits, 0);
     if (s->maximize ? v > limit : v < limit) return true;
     /* As good as the last of the best: with one objective its place decides. */
-    if (v == limit && (s->nobjectives > 1 || !is_later(w->point.places, w->point.variant, w->worst, w->worst_variant, s->npoints)))
+    if (v == limit && (s->nobjectives > 1 || !is_later(w->place, w->point.variant, w->worst, w->worst_variant, w->nplaces)))
       return true;
   }
   return s->npareto == 2 && nst_stairs_enters(w->stairs, get_whole(w, w->candidates, found_at(w, 2, place)), get_whole(w, w->candidates, found_at(w, 3, place)),
-                                              w->point.places, w->point.variant);
+                                              w->place, w->point.variant);
 }
 
 typedef struct {
@@ -377,14 +376,16 @@ static bool run_batch(nst_sweep_worker *w, const job *j, uint64_t nrows) {
   }
   bool entered = false;
   w->point.variant = j->variant;
-  if (found) name_levels(w, 0, n - 2);
+  uint64_t outer = 0;
+  for (int d = 0; d < n - 2; d++) outer += k->keys.share[d][w->tuple[d]];
   for (uint64_t c = 0; c < found; c++) {
     size_t place = (size_t)w->candidates[c];
-    if (is_beaten(w, place)) continue;
     w->tuple[n - 2] = (size_t)w->batch[place / inner->padded];
     w->tuple[n - 1] = place % inner->padded;
-    name_levels(w, n - 2, n);
+    if (k->keys.weight) w->key = outer + k->keys.share[n - 2][w->tuple[n - 2]] + k->keys.share[n - 1][w->tuple[n - 1]];
+    else name_point(w);
     if (!may_enter(w, place)) continue;
+    name_point(w);
     entered = true;
     if (!measure_point(w)) {
       w->error = "a metric of a point passes 63 bits";
@@ -396,7 +397,7 @@ static bool run_batch(nst_sweep_worker *w, const job *j, uint64_t nrows) {
     if (k->sweep->npareto != 2 || k->all) continue;
     int64_t x = w->ops[k->program.metrics[front].order], y = w->ops[k->program.metrics[front + 1].order];
     lower_table(w, x, y);
-    nst_stairs_add(w->stairs, x, y, w->point.places, w->point.variant);
+    nst_stairs_add(w->stairs, x, y, w->place, w->point.variant);
   }
   if (entered) tighten(w, j->into);
   return true;

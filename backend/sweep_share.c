@@ -44,8 +44,10 @@ typedef struct {
   const nst_sweep_tables *t;
   int axis;
   const nst_sweep_known_poly *polys;
-  int *const *numbers; uint64_t nvariants;
-  nst_sweep_term *terms; bool *seen; /* scratch */
+  int *const *numbers;
+  uint64_t nvariants;
+  nst_sweep_term *terms;
+  bool *seen; /* scratch */
 } sharing;
 
 /* How many columns form f has in the sample, less those of form g (g < 0: nothing less); -1: g will not do. */
@@ -55,7 +57,8 @@ static int64_t count_sample(sharing *s, int f, int g) {
   for (uint64_t v = 0; v < s->nvariants; v += step) {
     static const nst_sweep_poly none = {0};
     if (!s->numbers[v]) continue;
-    const int n = subtract(s->terms, &s->polys[s->numbers[v][f]].poly, g < 0 ? &none : &s->polys[s->numbers[v][g]].poly, s->t->naxes);
+    const int n = subtract(s->terms, &s->polys[s->numbers[v][f]].poly, g < 0 ? &none : &s->polys[s->numbers[v][g]].poly,
+                           s->t->naxes);
     if (n < 0) return -1;
     sum += count_columns(s->terms, n, s->axis, s->seen) + (g >= 0); /* to add the form takes as long as a column */
   }
@@ -75,7 +78,10 @@ static int choose_base(sharing *s, int f) {
 }
 
 /* The polynomials of a form and of the one that it builds on (or 0), in one variant. */
-typedef struct { int of, base; uint64_t variant; } listed;
+typedef struct {
+  int of, base;
+  uint64_t variant;
+} listed;
 
 static int compare_listed(const void *x, const void *y) {
   const listed *a = x, *b = y;
@@ -85,7 +91,8 @@ static int compare_listed(const void *x, const void *y) {
 }
 
 /* false: past 63 bits. */
-static bool add_form(nst_sweep_shared *out, nst_arena *arena, sharing *s, int f, listed *list, nst_sweep_known_poly *made) {
+static bool add_form(nst_sweep_shared *out, nst_arena *arena, sharing *s, int f, listed *list,
+                     nst_sweep_known_poly *made) {
   const int g = out->base[f];
   uint64_t n = 0;
   for (uint64_t v = 0; v < s->nvariants; v++)
@@ -113,7 +120,8 @@ static bool add_form(nst_sweep_shared *out, nst_arena *arena, sharing *s, int f,
 
 static bool make_all(nst_sweep_shared *out, nst_arena *arena, sharing *s, int nforms) {
   out->numbers = NST_NEW_ARRAY(arena, s->nvariants, int *);
-  for (uint64_t v = 0; v < s->nvariants; v++) out->numbers[v] = s->numbers[v] ? NST_NEW_ARRAY(arena, nforms, int) : NULL;
+  for (uint64_t v = 0; v < s->nvariants; v++)
+    out->numbers[v] = s->numbers[v] ? NST_NEW_ARRAY(arena, nforms, int) : NULL;
   listed *list = malloc((s->nvariants + 1) * sizeof *list);
   nst_sweep_known_poly *made = malloc((s->nvariants * (uint64_t)nforms + 1) * sizeof *made);
   if (!list || !made) nst_out_of_memory();
@@ -126,14 +134,21 @@ static bool make_all(nst_sweep_shared *out, nst_arena *arena, sharing *s, int nf
   return good;
 }
 
-bool nst_sweep_share(nst_sweep_shared *out, nst_arena *arena, const nst_sweep_tables *t, int axis, const nst_sweep_known_poly *polys,
-                     size_t npolys, int *const *numbers, uint64_t nvariants, int nforms) {
+bool nst_sweep_share(nst_sweep_shared *out, nst_arena *arena, const nst_sweep_tables *t, int axis,
+                     const nst_sweep_known_poly *polys, size_t npolys, int *const *numbers, uint64_t nvariants,
+                     int nforms) {
   *out = (nst_sweep_shared){.base = NST_NEW_ARRAY(arena, nforms + 1, int)};
   if (nvariants > MOST_VARIANTS) return false;
   int most = 0;
   for (size_t i = 0; i < npolys; i++)
     if (polys[i].poly.nterms > most) most = polys[i].poly.nterms;
-  sharing s = {t, axis, polys, numbers, nvariants, malloc((2 * (size_t)most + 1) * sizeof *s.terms), calloc((size_t)t->ncolumns[axis] + 1, sizeof *s.seen)};
+  sharing s = {t,
+               axis,
+               polys,
+               numbers,
+               nvariants,
+               malloc((2 * (size_t)most + 1) * sizeof *s.terms),
+               calloc((size_t)t->ncolumns[axis] + 1, sizeof *s.seen)};
   if (!s.terms || !s.seen) nst_out_of_memory();
   bool any = false;
   for (int f = 0; f < nforms; f++) {
@@ -167,8 +182,8 @@ static bool always_same(const uint64_t *sets, size_t words, int *const *numbers,
   return any;
 }
 
-void nst_sweep_find_like(int *like, const nst_sweep_tables *t, int axis, const nst_sweep_known_poly *polys, size_t npolys,
-                         int *const *numbers, uint64_t nvariants, int nforms) {
+void nst_sweep_find_like(int *like, const nst_sweep_tables *t, int axis, const nst_sweep_known_poly *polys,
+                         size_t npolys, int *const *numbers, uint64_t nvariants, int nforms) {
   const size_t words = (size_t)t->ncolumns[axis] / 64 + 1;
   uint64_t *sets = calloc(npolys * words + 1, sizeof *sets);
   bool *paired = calloc((size_t)nforms + 1, sizeof *paired);

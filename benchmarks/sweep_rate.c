@@ -26,36 +26,36 @@
 
 enum { MOST_RUNS = 99 };
 
-static const char conv_text[] =
-  "workload conv(K, C, P, Q, R = 3, S = 3, pad = 1) {\n"
-  "  dim k = K, c = C, p = P, q = Q, r = R, s = S\n"
-  "  tensor I[C, P, Q], W : int8, O : int32\n"
-  "  O[k, p, q] += I[c, p + r - pad, q + s - pad] * W[k, c, r, s]\n"
-  "}\n"
-  "hardware acc {\n"
-  "  clock = 1 GHz\n"
-  "  memory DRAM { bandwidth = 16 B/cycle  energy = 100 pJ/B }\n"
-  "  memory GLB  { capacity = 128 KiB  bandwidth = 64 B/cycle  energy = 3 pJ/B }\n"
-  "  array  PE[x = 16, y = 16]\n"
-  "  memory RF   { capacity = 512 B  energy = 0.2 pJ/B }\n"
-  "  compute MAC { energy = 0.4 pJ }\n"
-  "}\n"
-  "mapping tiled(k1 = 64, c1 = 16, p1 = 28, q1 = 56, k2 = 16, c2 = 16, p2 = 1, q2 = 7) of conv(64, 64, 56, 56) on acc {\n"
-  "  permute { for k by k1  for c by c1  for p by p1  for q by q1 }\n"
-  "  keep all in GLB\n"
-  "  permute { for k by k2  for c by c2  for p by p2  for q by q2 }\n"
-  "  par k on PE.y\n"
-  "  par c on PE.x\n"
-  "  keep all in RF\n"
-  "}\n"
-  "sweep conv2_x of tiled {\n"
-  "  k1 in divisors(K)  c1 in divisors(C)  p1 in divisors(P)  q1 in divisors(Q)\n"
-  "  k2 in divisors(k1) c2 in divisors(c1) p2 in divisors(p1) q2 in divisors(q1)\n"
-  "  where fits\n"
-  "  minimize energy, cycles, usage(RF)\n"
-  "  pareto usage(GLB), offchip\n"
-  "  top 10\n"
-  "}\n";
+static const char conv_text[] = "workload conv(K, C, P, Q, R = 3, S = 3, pad = 1) {\n"
+                                "  dim k = K, c = C, p = P, q = Q, r = R, s = S\n"
+                                "  tensor I[C, P, Q], W : int8, O : int32\n"
+                                "  O[k, p, q] += I[c, p + r - pad, q + s - pad] * W[k, c, r, s]\n"
+                                "}\n"
+                                "hardware acc {\n"
+                                "  clock = 1 GHz\n"
+                                "  memory DRAM { bandwidth = 16 B/cycle  energy = 100 pJ/B }\n"
+                                "  memory GLB  { capacity = 128 KiB  bandwidth = 64 B/cycle  energy = 3 pJ/B }\n"
+                                "  array  PE[x = 16, y = 16]\n"
+                                "  memory RF   { capacity = 512 B  energy = 0.2 pJ/B }\n"
+                                "  compute MAC { energy = 0.4 pJ }\n"
+                                "}\n"
+                                "mapping tiled(k1 = 64, c1 = 16, p1 = 28, q1 = 56, k2 = 16, c2 = 16, p2 = 1, q2 = 7) "
+                                "of conv(64, 64, 56, 56) on acc {\n"
+                                "  permute { for k by k1  for c by c1  for p by p1  for q by q1 }\n"
+                                "  keep all in GLB\n"
+                                "  permute { for k by k2  for c by c2  for p by p2  for q by q2 }\n"
+                                "  par k on PE.y\n"
+                                "  par c on PE.x\n"
+                                "  keep all in RF\n"
+                                "}\n"
+                                "sweep conv2_x of tiled {\n"
+                                "  k1 in divisors(K)  c1 in divisors(C)  p1 in divisors(P)  q1 in divisors(Q)\n"
+                                "  k2 in divisors(k1) c2 in divisors(c1) p2 in divisors(p1) q2 in divisors(q1)\n"
+                                "  where fits\n"
+                                "  minimize energy, cycles, usage(RF)\n"
+                                "  pareto usage(GLB), offchip\n"
+                                "  top 10\n"
+                                "}\n";
 
 static const char gemm_text[] =
   "workload gemm(M, N, K) { dim m = M, n = N, k = K  tensor A, B, C : int8  C[m, n] += A[m, k] * B[k, n] }\n"
@@ -127,7 +127,7 @@ typedef struct {
   nst_sweep_shape shape;
   nst_sweep_engine *engine;
   nst_sweep_kernel_parts parts;
-  double prepare;               /* seconds of making the engine */
+  double prepare; /* seconds of making the engine */
 } subject;
 
 static void compile(subject *s, const char *name, const char *text, size_t len) {
@@ -150,7 +150,8 @@ static void compile(subject *s, const char *name, const char *text, size_t len) 
 static void prepare(subject *s, nst_jit *jit) {
   const char *why = NULL;
   double start = cpu();
-  s->engine = nst_sweep_kernel_new(s->mapping, s->sweep, s->space, (nst_sweep_options){.jit = jit, .checksum = true}, s->diags, &why);
+  s->engine = nst_sweep_kernel_new(s->mapping, s->sweep, s->space, (nst_sweep_options){.jit = jit, .checksum = true},
+                                   s->diags, &why);
   s->prepare = cpu() - start;
   if (!s->engine) fail(s->name, why ? why : "");
   s->parts = nst_sweep_kernel_show(s->engine);
@@ -172,7 +173,8 @@ static double run_engine(const subject *s, nst_sweep_tally *tally, double *best)
 }
 
 #ifdef BY_HAND
-static double run_by_hand(const subject *s, void (*kernel)(const by_hand_tables *, by_hand_answer *), by_hand_answer *out) {
+static double run_by_hand(const subject *s, void (*kernel)(const by_hand_tables *, by_hand_answer *),
+                          by_hand_answer *out) {
   const nst_sweep_layout *l = s->parts.layout;
   const int n = l->ndims;
   enum { ROOM = 1 << 14 };
@@ -207,21 +209,25 @@ static double run_by_hand(const subject *s, void (*kernel)(const by_hand_tables 
   return took;
 }
 
-static bool fits_hand(const subject *s, const int *slots, int nforms) {
+static bool fits_hand(const subject *s, const by_hand_form *forms, int nforms) {
   const nst_sweep_layout *l = s->parts.layout;
   bool same = l->nforms == nforms && l->floating;
-  for (int f = 0; f < l->nforms && same; f++) same = l->first_slot[f + 1] - l->first_slot[f] == slots[f];
+  for (int f = 0; f < l->nforms && same; f++)
+    same = l->first_slot[f + 1] - l->first_slot[f] == forms[f].slots && l->constant[f] == forms[f].constant &&
+           l->base[f] == forms[f].base && l->like[f] == forms[f].like && s->parts.divisors[f] == 1;
   if (same) return true;
-  printf("  the kernel by hand is written for other tables:");
-  for (int f = 0; f < l->nforms; f++) printf(" %d/%" PRId64, l->first_slot[f + 1] - l->first_slot[f], s->parts.divisors[f]);
-  printf(" slots/divisor of the forms\n");
+  printf("  the kernel by hand is written for other tables; slots, constant, base, like of the forms:");
+  for (int f = 0; f < l->nforms; f++)
+    printf(" %d,%d,%d,%d", l->first_slot[f + 1] - l->first_slot[f], l->constant[f], l->base[f], l->like[f]);
+  printf("\n");
   return false;
 }
 #endif
 
 /* Wall time through nst_sweep_run. */
 static double run_threads(const subject *s, int threads) {
-  nst_sweep_run *r = nst_sweep_run_new(s->engine, s->shape, nst_sweep_job_make(s->engine, 0, 0, 1), (nst_sweep_run_options){.threads = threads});
+  nst_sweep_run *r = nst_sweep_run_new(s->engine, s->shape, nst_sweep_job_make(s->engine, 0, 0, 1),
+                                       (nst_sweep_run_options){.threads = threads});
   const char *error = NULL;
   double start = seconds_of(CLOCK_MONOTONIC);
   if (!nst_sweep_run_all(r, &error)) fail(s->name, error ? error : "");
@@ -238,8 +244,8 @@ static void show_threads(const subject *s, double points, int runs) {
     ratio[i] = one[i] / two[i];
   }
   double a = median(one, runs), b = median(two, runs);
-  printf("  threads    one %.1f M/s, two %.1f M/s of wall time: %.2f times (best single %.2f)\n", points / a * 1e-6, points / b * 1e-6,
-         a / b, (median(ratio, runs), ratio[runs - 1]));
+  printf("  threads    one %.1f M/s, two %.1f M/s of wall time: %.2f times (best single %.2f)\n", points / a * 1e-6,
+         points / b * 1e-6, a / b, (median(ratio, runs), ratio[runs - 1]));
 }
 
 static void show_plain(const subject *s) {
@@ -252,22 +258,24 @@ static void show_plain(const subject *s) {
     if (!e->run(w, u, found, NULL, NULL, NULL, &error)) fail(s->name, error);
   double took = cpu() - start;
   const nst_sweep_tally *t = nst_sweep_result_tally(found);
-  printf("  plain      %.3f M points/s evaluated by the interpreter (%.1f s of it)\n", (double)t->evaluated / took * 1e-6, took);
+  printf("  plain      %.3f M points/s evaluated by the interpreter (%.1f s of it)\n",
+         (double)t->evaluated / took * 1e-6, took);
   e->worker_free(w);
   e->free(e);
   nst_sweep_result_free(found);
 }
 
 static void show_prepare(const subject *s, double run) {
-  printf("  compile    %.1f ms in the code generator (one kernel), %.1f ms with the preparation of all orders", 1e3 * s->parts.compile_seconds,
-         1e3 * s->prepare);
+  printf("  compile    %.1f ms in the code generator (one kernel), %.1f ms with the preparation of all orders",
+         1e3 * s->parts.compile_seconds, 1e3 * s->prepare);
   if (run > 0) printf(": %.1f%% of the time", 100 * s->prepare / (s->prepare + run));
   printf("\n");
 }
 
 static void measure(subject *s, int runs
 #ifdef BY_HAND
-                    , void (*kernel)(const by_hand_tables *, by_hand_answer *), const int *slots, int nforms
+                    ,
+                    void (*kernel)(const by_hand_tables *, by_hand_answer *), const by_hand_form *forms, int nforms
 #endif
 ) {
   double engine[MOST_RUNS], best = 0;
@@ -275,7 +283,7 @@ static void measure(subject *s, int runs
 #ifdef BY_HAND
   double hand[MOST_RUNS];
   by_hand_answer answer;
-  bool by_hand = fits_hand(s, slots, nforms);
+  bool by_hand = fits_hand(s, forms, nforms);
 #endif
   for (int i = 0; i < runs; i++) {
     engine[i] = run_engine(s, &t, &best);
@@ -284,15 +292,19 @@ static void measure(subject *s, int runs
 #endif
   }
   double took = median(engine, runs), points = (double)t.evaluated;
-  printf("%s: %" PRIu64 " points, %" PRIu64 " evaluated, %" PRIu64 " duplicates, %" PRIu64 " dropped, %" PRIu64 " valid, checksum %016" PRIx64 "\n",
+  printf("%s: %" PRIu64 " points, %" PRIu64 " evaluated, %" PRIu64 " duplicates, %" PRIu64 " dropped, %" PRIu64
+         " valid, checksum %016" PRIx64 "\n",
          s->name, s->engine->space, t.evaluated, t.duplicates, t.dropped, t.valid, t.checksum);
-  printf("  engine     %.3f s median of %d (%.3f .. %.3f): %.1f M points/s\n", took, runs, engine[0], engine[runs - 1], points / took * 1e-6);
+  printf("  engine     %.3f s median of %d (%.3f .. %.3f): %.1f M points/s\n", took, runs, engine[0], engine[runs - 1],
+         points / took * 1e-6);
 #ifdef BY_HAND
   if (by_hand) {
     double other = median(hand, runs);
-    bool same = answer.checksum == t.checksum && answer.valid == t.valid && answer.points == t.evaluated && answer.best == best;
-    printf("  by hand    %.3f s median of %d (%.3f .. %.3f): %.1f M points/s, %s\n", other, runs, hand[0], hand[runs - 1],
-           (double)answer.points / other * 1e-6, same ? "same checksum, valid points and best" : "DIFFERENT ANSWER");
+    bool same =
+      answer.checksum == t.checksum && answer.valid == t.valid && answer.points == t.evaluated && answer.best == best;
+    printf("  by hand    %.3f s median of %d (%.3f .. %.3f): %.1f M points/s, %s\n", other, runs, hand[0],
+           hand[runs - 1], (double)answer.points / other * 1e-6,
+           same ? "same checksum, valid points and best" : "DIFFERENT ANSWER");
     printf("  ratio      %.3f engine to hand\n", other / took);
     if (!same) fail(s->name, "the two kernels differ");
   }
@@ -331,8 +343,8 @@ int main(int argc, char **argv) {
   prepare(&conv, jit);
   printf("LLVM %s\n", nst_jit_llvm_version(jit));
 #ifdef BY_HAND
-  measure(&conv, runs, by_hand_conv, by_hand_conv_slots, 6);
-  measure(&gemm, runs, by_hand_gemm, by_hand_gemm_slots, 2);
+  measure(&conv, runs, by_hand_conv, by_hand_conv_forms, 6);
+  measure(&gemm, runs, by_hand_gemm, by_hand_gemm_forms, 2);
 #else
   measure(&conv, runs);
   measure(&gemm, runs);

@@ -4,9 +4,10 @@
 #include "by_hand_loops.h"
 #include <immintrin.h>
 
-const int by_hand_gemm_slots[2] = {2, 2};
+const by_hand_form by_hand_gemm_forms[2] = {{2, true, -1, -1}, {2, true, -1, -1}};
 
-static inline __attribute__((always_inline)) void one_row(const by_hand_tables *t, uint64_t outer, by_hand_answer *out) {
+static inline __attribute__((always_inline)) void one_row(const by_hand_tables *t, uint64_t outer,
+                                                          by_hand_answer *out) {
   const uint64_t stride = t->layout->dims[t->layout->ndims - 2].padded;
   const double *c = t->table + outer;
   const lanes *restrict column[4];
@@ -18,8 +19,8 @@ static inline __attribute__((always_inline)) void one_row(const by_hand_tables *
   whole_lanes sum = {0};
   uint64_t valid = 0;
   for (int v = 0; v < 256 / LANES; v++) {
-    const lanes usage = by[0] * column[0][v] + by[1] * column[1][v];
-    const lanes offchip = by[2] * column[2][v] + by[3] * column[3][v];
+    const lanes usage = by[0] + by[1] * column[1][v];
+    const lanes offchip = by[2] + by[3] * column[3][v];
     sum += (whole_lanes)_mm512_cvttpd_epi64((__m512d)(usage + offchip + offchip));
     const __mmask8 good = _mm512_cmp_pd_mask((__m512d)usage, _mm512_set1_pd(65536), _CMP_LE_OQ);
     valid += (uint64_t)__builtin_popcount(good);

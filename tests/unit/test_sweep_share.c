@@ -21,7 +21,8 @@ typedef struct {
   nst_sweep_axis axes[3];
   nst_sweep_axes all;
   nst_sweep_tables tables;
-  nst_sweep_known_poly polys[VARIANTS * FORMS]; size_t npolys;
+  nst_sweep_known_poly polys[VARIANTS * FORMS];
+  size_t npolys;
   int numbers[VARIANTS][FORMS], *list[VARIANTS];
 } space;
 
