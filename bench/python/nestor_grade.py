@@ -112,7 +112,7 @@ class _Library:
         lib.nst_grader_new.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]
         lib.nst_grader_grade.restype = ctypes.c_void_p
         lib.nst_grader_grade.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
-        lib.nst_grader_text_free.argtypes = [ctypes.c_void_p]
+        lib.nst_grader_free_text.argtypes = [ctypes.c_void_p]
         lib.nst_grader_free.argtypes = [ctypes.c_void_p]
         error = ctypes.c_void_p()
         self.grader = lib.nst_grader_new(os.fsencode(tasks), os.fsencode(key), workers, ctypes.byref(error))
@@ -121,7 +121,7 @@ class _Library:
 
     def _text(self, pointer):
         text = ctypes.string_at(pointer).decode("utf-8")
-        self.library.nst_grader_text_free(pointer)
+        self.library.nst_grader_free_text(pointer)
         return text
 
     def grade_lines(self, lines):
