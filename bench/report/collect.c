@@ -134,9 +134,9 @@ static uint64_t print_of(const char *bytes, size_t size) {
   return h;
 }
 
-/* "reads@DRAM/A" is of the metric reads; names without a place are their own. */
+/* "reads@DRAM/A" and "reads_A" are of the metric reads. */
 static void add_metric(nst_report_system *s, const char *key, bool right) {
-  const size_t size = strcspn(key, "@");
+  const size_t size = strcspn(key, "@_");
   size_t i = 0;
   while (i < s->nmetrics && (strncmp(s->metrics[i].name, key, size) || s->metrics[i].name[size])) i++;
   if (i == s->nmetrics) {
@@ -312,8 +312,24 @@ static nst_report_system *system_of(nst_report *r, nst_report_file *file) {
   return file->system = r->nsystems++, s;
 }
 
-static void read_facts(nst_report *r, nst_report_file *file, nst_runfile *run) {
-  (void)r;
+/* Grammar and what it is are of the sampling, but a dimension of their own here: two systems may differ in nothing
+ * else. */
+static void split_grammar(nst_report_file *file) {
+  char **sampling = &file->facts[NST_FACT_SAMPLING];
+  json_t *json = *sampling ? json_loads(*sampling, JSON_ALLOW_NUL, NULL) : NULL;
+  const char *grammar = json_string_value(json_object_get(json, "grammar"));
+  if (grammar) {
+    free(file->facts[NST_FACT_GRAMMAR]);
+    file->facts[NST_FACT_GRAMMAR] = copy(grammar);
+    json_object_del(json, "grammar");
+    json_object_del(json, "grammar_hash");
+    free(*sampling);
+    *sampling = value_copy(json);
+  }
+  json_decref(json);
+}
+
+static void read_facts(nst_report_file *file, nst_runfile *run) {
   for (int f = 0; f < NST_FACT_COUNT; f++) {
     const char *text = nst_runfile_get(run, facts[f].name);
     if (text && *text) file->facts[f] = copy(text);
@@ -321,15 +337,17 @@ static void read_facts(nst_report *r, nst_report_file *file, nst_runfile *run) {
   const char *samples = nst_runfile_get(run, "samples");
   file->samples = samples ? strtoull(samples, NULL, 10) : 0;
   if (file->samples > UINT32_MAX) file->samples = 0;
-  if (file->facts[NST_FACT_MODEL]) return;
-  first_words words = {NULL, NULL};
-  char ignored[NST_RUNFILE_ERROR];
-  nst_runfile_each_sample(run, take_words, &words, ignored);
-  file->facts[NST_FACT_MODEL] = words.model ? words.model : copy(file->name);
-  if (file->facts[NST_FACT_SAMPLING])
-    free(words.sampling);
-  else
-    file->facts[NST_FACT_SAMPLING] = words.sampling;
+  if (!file->facts[NST_FACT_MODEL]) {
+    first_words words = {NULL, NULL};
+    char ignored[NST_RUNFILE_ERROR];
+    nst_runfile_each_sample(run, take_words, &words, ignored);
+    file->facts[NST_FACT_MODEL] = words.model ? words.model : copy(file->name);
+    if (file->facts[NST_FACT_SAMPLING])
+      free(words.sampling);
+    else
+      file->facts[NST_FACT_SAMPLING] = words.sampling;
+  }
+  split_grammar(file);
 }
 
 /* Every task of the file was to have as many samples as the run says, or as any of them has. */
@@ -362,7 +380,7 @@ bool nst_report_add(nst_report *r, const char *name, nst_runfile *run, char erro
     memset(r->systems[i].cells + before, 0, (r->ntasks - before) * sizeof *r->systems[i].cells);
   }
   if (ok) {
-    read_facts(r, file, run);
+    read_facts(file, run);
     in.system = system_of(r, file);
     if (!in.system->cells) in.system->cells = nst_memory_new(r->ntasks, sizeof *in.system->cells);
     file->first_run = in.system->nruns;

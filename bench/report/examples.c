@@ -1,5 +1,5 @@
-/* Counterexamples and diagnostics as lines. A counterexample is an object; its "expected" and "got" are values or
- * objects of values by name, and what else it holds says where. */
+/* Counterexamples and diagnostics as lines. A counterexample is an object: its "figures" are objects of name, expected
+ * and got; "expected" and "got" of its own are values, or objects of values by name; what else it holds says where. */
 #include "bench/report/examples.h"
 
 #include "bench/record/memory.h"
@@ -111,7 +111,7 @@ nst_report_difference nst_report_difference_make(const nst_report_example *e) {
   nst_report_difference d = {0};
   d.message = message_of(e->diagnostics);
   json_t *json = e->counterexample ? json_loads(e->counterexample, JSON_DECODE_ANY, NULL) : NULL;
-  json_t *rest = json_is_object(json) ? json_copy(json) : json_object(), *list = json_object_get(rest, "differences"),
+  json_t *rest = json_is_object(json) ? json_copy(json) : json_object(), *list = json_object_get(rest, "figures"),
          *item;
   size_t i;
   differences(&d, rest);

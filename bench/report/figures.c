@@ -76,7 +76,7 @@ static uint64_t fewest_samples(const nst_report *r, const nst_report_system *s) 
   return least == UINT64_MAX ? 0 : least;
 }
 
-/* 1, 2, 5, 10, .. up to what the best sampled system has. */
+/* 1, 2, 5, 10, .. up to what the best sampled system has, and that. */
 static void choose_ks(nst_report *r) {
   if (r->nks) return;
   uint64_t most = 1;
@@ -86,6 +86,7 @@ static void choose_ks(nst_report *r) {
   }
   static const uint64_t steps[] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
   for (size_t i = 0; i < sizeof steps / sizeof *steps && steps[i] <= most; i++) r->ks[r->nks++] = steps[i];
+  if (r->ks[r->nks - 1] < most) r->ks[r->nks++] = most;
 }
 
 typedef bool estimator(double *out, nst_trials trials, uint64_t k);

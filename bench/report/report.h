@@ -31,6 +31,8 @@ size_t nst_report_ungraded(const nst_report *report);
 
 /* The forms, once all is added; appended to out. */
 void nst_report_text(nst_report *report, nestor_buffer *out);
+/* Of it the scores, levels and outcomes alone. */
+void nst_report_summary(nst_report *report, nestor_buffer *out);
 void nst_report_json(nst_report *report, nestor_buffer *out);
 void nst_report_csv(nst_report *report, nestor_buffer *out);
 void nst_report_html(nst_report *report, nestor_buffer *out);

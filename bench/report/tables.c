@@ -216,6 +216,24 @@ static void by_kind(nst_report_tables *all, const nst_report *r, const nst_repor
   finish(all);
 }
 
+/* Models side by side. */
+static void by_level(nst_report_tables *all, const nst_report *r) {
+  nst_report_table *t = begin(all, "levels", "pass@1 by level, with intervals");
+  head(t, "model|level 1|level 2|level 3|level 4|level 5");
+  for (size_t i = 0; i < r->nsystems && r->nsystems > 1; i++) {
+    const nst_report_system *s = &r->systems[i];
+    name_cell(t, s->name);
+    for (int level = 0; level < NST_LEVELS; level++) {
+      const nst_interval *x = &s->interval[NST_KIND_COUNT][level];
+      if (isnan(x->low))
+        cell(t, "-");
+      else
+        cell(t, "%.2f (%.2f .. %.2f)", s->pass[NST_KIND_COUNT][level].mean, x->low, x->high);
+    }
+  }
+  finish(all);
+}
+
 static void over_k(nst_report_tables *all, const nst_report *r) {
   nst_report_table *t = begin(all, "pass-k", "pass@k: some of k samples is right; pass^k: all are");
   cell(t, "model");
@@ -452,6 +470,7 @@ nst_report_tables nst_report_tables_make(nst_report *r) {
   nst_report_tables all = {NULL, 0};
   scores(&all, r);
   without(&all, r);
+  by_level(&all, r);
   outcomes(&all, r);
   for (size_t i = 0; i < r->nsystems; i++) by_kind(&all, r, &r->systems[i], i);
   over_k(&all, r);

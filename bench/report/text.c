@@ -113,3 +113,12 @@ void nst_report_text(nst_report *r, nestor_buffer *out) {
   for (size_t i = 0; i < r->nsystems; i++) examples(out, r, &r->systems[i]);
   nst_report_tables_free(all);
 }
+
+void nst_report_summary(nst_report *r, nestor_buffer *out) {
+  static const char *const shown[] = {"scores", "levels", "outcomes"};
+  nst_report_tables all = nst_report_tables_make(r);
+  for (size_t i = 0; i < all.n; i++)
+    for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
+      if (!strcmp(all.items[i].id, shown[k])) table(out, &all.items[i]);
+  nst_report_tables_free(all);
+}
