@@ -71,6 +71,8 @@ void nst_scan_token(nst_parser *p, int kind, uint32_t begin, uint32_t len) {
   if (kind == NST_TOK_NAME) {
     t.name = nst_intern(p->interner, at(p, begin), len);
     t.kind = nst_scan_keyword(p, t.name);
+  } else if (nst_token_is_reserved(kind)) { /* `|` for `or` is a word too */
+    t.name = nst_intern_cstr(p->interner, nst_token_text(kind));
   }
   *nst_vec_push(p->arena, &p->tokens) = t;
 }
