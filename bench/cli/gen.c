@@ -126,9 +126,6 @@ static int write_split(const nst_suite_options *options, const char *tasks_path,
 
 /* ---- the published suite -------------------------------------------------- */
 
-static const struct { nst_split split; size_t count; } v1[] = {{NST_SPLIT_TRAIN, 2000}, {NST_SPLIT_DEV, 300}, {NST_SPLIT_TEST, 600}};
-enum { V1_SEED = 1 };
-
 /* A line of SHA256SUMS of a file of the directory. */
 static bool add_hash(FILE *sums, const char *directory, const char *name) {
   char *path = nst_memory_new(strlen(directory) + strlen(name) + 2, 1);
@@ -149,23 +146,23 @@ static bool add_hash(FILE *sums, const char *directory, const char *name) {
   return good;
 }
 
-static int write_published(nst_suite_options options, const char *directory) {
+static int write_published(const nst_suite_options *chosen, const char *directory) {
   if (mkdir(directory, 0777) != 0 && errno != EEXIST) return cli_say("cannot make %s: %s", directory, strerror(errno)), CLI_IO;
   char *sums_path = nst_memory_new(strlen(directory) + 16, 1);
   sprintf(sums_path, "%s/SHA256SUMS", directory);
   FILE *sums = fopen(sums_path, "wb");
   int code = CLI_GOOD;
   if (!sums) cli_say("cannot open %s: %s", sums_path, strerror(errno)), code = CLI_IO;
-  options.seed = V1_SEED;
-  for (size_t i = 0; i < sizeof v1 / sizeof *v1 && code == CLI_GOOD; i++) {
+  nst_suite_options options;
+  for (size_t i = 0; code == CLI_GOOD && nst_suite_published(&options, i); i++) {
+    options.quick = chosen->quick;
+    options.threads = chosen->threads;
     char tasks[32], keys[32];
-    snprintf(tasks, sizeof tasks, "%s.jsonl", nst_split_name(v1[i].split));
-    snprintf(keys, sizeof keys, "%s.key.jsonl", nst_split_name(v1[i].split));
+    snprintf(tasks, sizeof tasks, "%s.jsonl", nst_split_name(options.split));
+    snprintf(keys, sizeof keys, "%s.key.jsonl", nst_split_name(options.split));
     char *tasks_path = nst_memory_new(strlen(directory) + 64, 1), *keys_path = nst_memory_new(strlen(directory) + 64, 1);
     sprintf(tasks_path, "%s/%s", directory, tasks);
     sprintf(keys_path, "%s/%s", directory, keys);
-    options.split = v1[i].split;
-    options.count = v1[i].count;
     code = write_split(&options, tasks_path, keys_path);
     if (code == CLI_GOOD && (!add_hash(sums, directory, tasks) || !add_hash(sums, directory, keys))) code = CLI_IO;
     free(tasks_path);
@@ -187,9 +184,9 @@ static int generate(const settings *s) {
   if (s->examples > NST_SUITE_EXAMPLES) return cli_say("--examples takes at most %d", NST_SUITE_EXAMPLES), CLI_WRONG_USAGE;
   if (strlen(s->suite) > 40 || !*s->suite) return cli_say("--suite takes a name of 1 to 40 bytes"), CLI_WRONG_USAGE;
   if (!strcmp(s->suite, "v1")) {
-    if (options.split == NST_SPLIT_HIDDEN || s->key || strcmp(s->kinds, "all") != 0 || strcmp(s->levels, "1-5") != 0 || options.no_card || s->examples != NST_SUITE_DEFAULT_EXAMPLES)
+    if (options.split == NST_SPLIT_HIDDEN || s->key || strcmp(s->kinds, "all") != 0 || strcmp(s->levels, "1-5") != 0 || options.no_card || s->seed != 1 || s->examples != NST_SUITE_DEFAULT_EXAMPLES)
       return cli_say("the suite v1 is always the same: it takes -o DIRECTORY, --quick and --threads alone"), CLI_WRONG_USAGE;
-    return write_published(options, s->output ? s->output : "v1");
+    return write_published(&options, s->output ? s->output : "v1");
   }
   if (!s->output) return cli_say("--output wants a file (\"-\": standard output)"), CLI_WRONG_USAGE;
   if (s->count < 1 || s->count > 1000000) return cli_say("--count takes 1 to 1,000,000"), CLI_WRONG_USAGE;

@@ -144,6 +144,7 @@ static bool plant(nst_body_maker *b, nestor_buffer *faulty, nestor_buffer *messa
     nst_solver s;
     const bool compiles = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true);
     found = !compiles || nst_solver_differs(&s, points, figures);
+    if (found) json_object_set_new(b->key, "fault", json_string(nst_fault_name(fault)));
     nst_solver_fini(&s);
     nestor_buffer_free(text);
     if (!found || compiles) continue;

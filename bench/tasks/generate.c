@@ -215,6 +215,14 @@ static void lay_out(suite *s) {
   s->seen = nst_memory_new(s->places, sizeof *s->seen);
 }
 
+bool nst_suite_published(nst_suite_options *out, size_t i) {
+  static const struct { nst_split split; size_t count; } parts[] = {{NST_SPLIT_TRAIN, 2000}, {NST_SPLIT_DEV, 300}, {NST_SPLIT_TEST, 600}};
+  if (i >= sizeof parts / sizeof *parts) return false;
+  *out = (nst_suite_options){.suite = "v1", .seed = 1, .split = parts[i].split, .count = parts[i].count, .kinds = (1u << NST_KIND_COUNT) - 1,
+                             .levels = 2 * ((1u << NST_LEVELS) - 1), .examples = NST_SUITE_DEFAULT_EXAMPLES};
+  return true;
+}
+
 bool nst_suite_generate(const nst_suite_options *options, nst_suite_sink *sink, void *context, char error[NST_RECORD_ERROR]) {
   suite s = {.options = options};
   *error = '\0';

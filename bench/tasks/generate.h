@@ -28,6 +28,9 @@ typedef struct {
 } nst_suite_options;
 enum { NST_SUITE_EXAMPLES = 3, NST_SUITE_DEFAULT_EXAMPLES = 2, NST_SUITE_VERSION = 1 };
 
+/* Split i of the published suite v1, 0 to 2; what is left to choose (quick, threads) is the caller's. false: there are no more. */
+bool nst_suite_published(nst_suite_options *out, size_t i);
+
 /* Called with each task and its key, in order. The objects are the caller's. */
 typedef bool nst_suite_sink(void *context, const json_t *task, const json_t *key);
 /* false: a sink said so (error is then ""), or no good draft was found for a task; `error` says which. */
