@@ -183,8 +183,13 @@ static size_t say_cut(nestor_buffer *out, const nst_task *task, const nst_key *k
   say_reference(out, task, key);
   nst_random r = nst_random_make(task->seed + number, task->task_id);
   const size_t whole = nestor_buffer_size(out) - start;
-  /* A choice is cut in its last word; else somewhere in the first four fifths. */
-  return start + (task->answer == NST_ANSWER_CHOICE ? whole - 2 : (size_t)nst_random_below(&r, 4 * whole / 5 + 1));
+  switch (task->answer) {
+  case NST_ANSWER_CHOICE: return start + whole - 2;                                      /* "answer: " */
+  case NST_ANSWER_NUMBERS: return start + strcspn(nestor_buffer_data(out) + start, ":"); /* before the first of them */
+  case NST_ANSWER_PROGRAM:
+  case NST_ANSWER_MODEL: break;
+  }
+  return start + (size_t)nst_random_below(&r, 4 * whole / 5 + 1);
 }
 
 static size_t words_of(const json_t *messages) {

@@ -45,7 +45,7 @@ typedef struct {
   double se;        /* with clusters; NaN where there are fewer than 2 */
 } nst_mean;
 /* values[i] belongs to cluster cluster[i] < nclusters. Clusters that nothing belongs to do not count. The error is the
- * clustered one of Miller, Adding error bars to evals, 2024, eq. 4, with the factor G / (G - 1) for G clusters (Cameron
+ * clustered one of Miller, Adding error bars to evals, 2024, with the factor G / (G - 1) for G clusters (Cameron
  * and Miller, A practitioner's guide to cluster-robust inference, 2015): where every task is a cluster it is s /
  * sqrt(n) exactly. */
 nst_mean nst_stats_mean(const double *values, const size_t *cluster, size_t n, size_t nclusters);
@@ -71,7 +71,7 @@ typedef struct {
   double between, within; /* variances of one sample: of the tasks' difficulty, of chance at one task */
 } nst_variance;
 /* One-way analysis of variance with random effects: the within is the mean of c(n-c)/(n(n-1)), the between is the
- * variance of the fractions less the share of it that is chance (Miller 2024, section 3; Searle, Casella and McCulloch
+ * variance of the fractions less the share of it that is chance (Miller 2024; Searle, Casella and McCulloch
  * 1992). A negative between is 0. false: fewer than two such tasks. */
 bool nst_stats_variance(nst_variance *out, const nst_trials *trials, size_t n);
 
@@ -83,7 +83,7 @@ typedef struct {
   double p;           /* that discordant tasks are split so or worse if neither is better: exact, two-sided */
   double correlation; /* of the fractions; NaN where one of them is constant */
 } nst_paired;
-/* a[i] and b[i] are the fractions of one task. The difference as in Miller 2024, section 4; p as McNemar's exact test
+/* a[i] and b[i] are the fractions of one task. The difference as in Miller 2024; p as McNemar's exact test
  * (1947) where each task has one sample, else the sign test. p does not know of clusters. */
 nst_paired nst_stats_paired(const double *a, const double *b, const size_t *cluster, size_t n, size_t nclusters);
 /* The exact two-sided probability of a split as uneven as x to y. 0 to 0: 1. */

@@ -180,7 +180,7 @@ static void clustered_errors_have_hand_made_values(void **state) {
   near(t.high - t.low, 2 * 3.18245 * 0.288675, 1e-4);
 }
 
-/* Miller's eq. 4, term by term over pairs, for random values: apart from G / (G - 1) against n / (n - 1) it is the
+/* Miller's formula, term by term over pairs, for random values: apart from G / (G - 1) against n / (n - 1) it is the
  * same. */
 static void clustered_errors_are_the_sum_over_pairs(void **state) {
   (void)state;
