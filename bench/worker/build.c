@@ -1,5 +1,5 @@
-/* Building. The three parts are compiled together first, which is all that a plain answer costs; only where that fails, or the answer holds
- * more than it should, it is parsed alone and cut. Either way every declaration of the result lies in one part. */
+/* Building. The three parts are compiled together first, which is all that a plain answer costs, right or wrong; only where that does not parse, or
+ * the answer declares more or less than it should, it is parsed alone and cut. Either way every declaration of the result lies in one part. */
 #include "bench/worker/build.h"
 
 #include "bench/grade/figures.h"
@@ -71,21 +71,19 @@ nestor_program *nst_build_make(nst_build *b, nst_fault *fault, const nestor_sess
   put_part(&b->text, q->candidate.text, q->candidate.size);
   b->second = b->text.size;
   put_part(&b->text, q->probe.text, q->probe.size);
-  nestor_program *p = compile(session, &b->text);
-  bool good = nestor_program_status(p) == NESTOR_OK;
-  if (good && nst_cut_needless(p, b->first, b->second, q->kind, q->name)) return p;
-
-  nestor_program_free(p);
   b->before = feeds(q->given.text, q->given.size) + 1;
   b->lines = feeds(q->candidate.text, q->candidate.size) + 1;
-  if (!cut(b, fault, session, q)) return NULL;
-  p = compile(session, &b->text);
-  good = nestor_program_status(p) == NESTOR_OK;
-  if (good && nst_cut_needless(p, b->first, b->second, q->kind, q->name)) return p;
-  if (good) nst_fault_say(fault, NST_OUTCOME_SYNTAX, NST_STAGE_COMPILE, 0, "the answer does not end where its text ends");
-  else nst_fault_take(fault, NST_STAGE_COMPILE, nestor_program_diagnostics(p), b->before, b->lines);
-  nestor_program_free(p);
-  return NULL;
+  for (bool again = false;; again = true) {
+    nestor_program *p = compile(session, &b->text);
+    const bool good = nestor_program_status(p) == NESTOR_OK;
+    /* What parses has declarations, though it may be wrong. */
+    const bool needless = nst_cut_needless(p, b->first, b->second, q->kind, q->name);
+    if (needless && good) return p;
+    if (needless || (again && !good)) nst_fault_take(fault, NST_STAGE_COMPILE, nestor_program_diagnostics(p), b->before, b->lines);
+    else if (again) nst_fault_say(fault, NST_OUTCOME_SYNTAX, NST_STAGE_COMPILE, 0, "the answer does not end where its text ends");
+    nestor_program_free(p);
+    if (needless || again || !cut(b, fault, session, q)) return NULL;
+  }
 }
 
 /* ---- goal least ----------------------------------------------------------- */

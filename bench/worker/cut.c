@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { MOST_COMPARED = 16 };
+
 static bool named(const nestor_declaration *d, nestor_declaration_kind kind, const char *name) {
   return d->kind == kind && d->name && !strcmp(d->name, name);
 }
@@ -49,13 +51,24 @@ nst_cut_status nst_cut(nestor_declaration *at, char *text, const nestor_program 
   return answers ? NST_CUT_GOOD : NST_CUT_MISSING;
 }
 
+/* Whether another declaration has the kind and name of this one. */
+static bool is_twice(const nestor_program *program, size_t place, const nestor_declaration *d) {
+  nestor_declaration other;
+  for (size_t i = 0; d->name && nestor_program_declaration(program, i, &other); i++)
+    if (i != place && named(&other, d->kind, d->name)) return true;
+  return false;
+}
+
 bool nst_cut_needless(const nestor_program *whole, size_t first, size_t second, nestor_declaration_kind kind, const char *name) {
-  size_t answers = 0;
+  const bool compiles = nestor_program_status(whole) == NESTOR_OK; /* then no name is there twice */
+  size_t answers = 0, own = 0;
   nestor_declaration d;
   for (size_t i = 0; nestor_program_declaration(whole, i, &d); i++) {
     const size_t end = d.offset + d.size;
     if (end <= first || d.offset >= second) continue;
     if (d.offset < first || end > second || asks(d.kind) || d.kind == NESTOR_DECLARATION_USE) return false;
+    /* Many declarations are left to cutting, which then costs more, but not their square. */
+    if (!compiles && (own++ == MOST_COMPARED || is_twice(whole, i, &d))) return false;
     answers += named(&d, kind, name);
   }
   return answers == 1;

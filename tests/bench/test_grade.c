@@ -344,6 +344,51 @@ static void timing_is_told_only_where_it_is_asked_for(void **state) {
   end(f);
 }
 
+/* ---- the worker's walls --------------------------------------------------- */
+
+/* A file of /proc, its NULs as blanks; NULL: it may not be read. */
+static char *proc_file(int pid, const char *name) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/%s", pid, name);
+  FILE *f = fopen(path, "r");
+  if (!f) return NULL;
+  char *text = calloc(1, 8192);
+  const size_t n = fread(text, 1, 8191, f);
+  for (size_t i = 0; i < n; i++)
+    if (!text[i]) text[i] = ' ';
+  fclose(f);
+  return text;
+}
+
+static void has_limit(const char *limits, const char *name, const char *value) {
+  const char *at = strstr(limits, name);
+  assert_non_null(at);
+  at += strlen(name);
+  at += strspn(at, " ");
+  if (strncmp(at, value, strlen(value)) != 0) fail_msg("%s is %.30s, not %s", name, at, value);
+}
+
+static void workers_are_shut_in(void **state) {
+  fixture *f = *state;
+  const int pid = nst_grading_worker(f->grading, 0);
+  assert_int_equal(getpgid(pid), pid);
+  char *limits = proc_file(pid, "limits"), *status = proc_file(pid, "status"), *environment = proc_file(pid, "environ");
+  assert_non_null(limits);
+  assert_non_null(status);
+  has_limit(limits, "Max core file size", "0 ");
+  has_limit(limits, "Max file size", "0 ");
+  has_limit(limits, "Max processes", "0 ");
+  has_limit(limits, "Max cpu time", "600 ");
+  assert_non_null(strstr(status, "NoNewPrivs:\t1"));
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  has_limit(limits, "Max open files", "1 ");
+  has_limit(limits, "Max address space", "1073741824 ");
+  assert_non_null(strstr(status, "Seccomp:\t2"));
+#endif
+  if (environment) assert_true(strspn(environment, " ") == strlen(environment)); /* read by root alone */
+  free(limits), free(status), free(environment);
+}
+
 /* ---- frames --------------------------------------------------------------- */
 
 static void frames_that_lie_are_refused(void **state) {
@@ -392,6 +437,7 @@ int main(void) {
     cmocka_unit_test(a_missing_worker_is_told),
     cmocka_unit_test(keys_are_checked),
     cmocka_unit_test(timing_is_told_only_where_it_is_asked_for),
+    cmocka_unit_test(workers_are_shut_in),
     cmocka_unit_test(frames_that_lie_are_refused),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
