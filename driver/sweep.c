@@ -339,7 +339,7 @@ nestor_status nestor_sweep_run(nestor_sweep *s) {
     return s->status;
   }
   const bool follows = s->ranks && nst_ranks_rank(s->ranks); /* another rank has the answer */
-  nst_sweep_ranks *ranks = s->ranks ? nst_sweep_ranks_new(s->ranks, s->shape, &s->done, s->job.count) : NULL;
+  nst_sweep_ranks *ranks = s->ranks ? nst_sweep_ranks_new(s->ranks, s->shape, &s->done, s->job.count, &s->stop) : NULL;
   const nst_sweep_run_options options = {.threads = threads_of(s),
                                          .source = ranks ? nst_sweep_ranks_source(ranks, NULL) : NULL,
                                          .isolate =

@@ -8,6 +8,7 @@
  *   take begin end              from 0; nothing (begin = end): there are no more
  *   found units result          to 0: done since the last such message
  *   failed unit text            to 0: a unit has no answer
+ *   stop                        to 0: this rank was told to stop
  *   end                         to 0: this rank is through
  *   bye                         from 0: so are all; the next words belong to what comes next
  *   mark n, agreed rank         before a sweep: see nst_ranks_agree
@@ -22,12 +23,13 @@
 #include <time.h>
 
 enum { SHARE_SECONDS = 2 };
-typedef enum { WANT, TAKE, FOUND, FAILED, END, BYE, MARK, AGREED } word;
+typedef enum { WANT, TAKE, FOUND, FAILED, STOP, END, BYE, MARK, AGREED } word;
 
 struct nst_sweep_ranks {
   nst_ranks *ranks;
   nst_sweep_shape shape;
   nst_sweep_run *run;
+  atomic_bool *stop;
   nst_sweep_source source;
   nst_unit_set pool; /* rank 0: what has not been given out */
   int ended;         /* rank 0: ranks that are through */
@@ -141,6 +143,7 @@ static void handle(nst_sweep_ranks *s, int from, const nst_buffer *message) {
     return;
   case FOUND: absorb(s, &in); return;
   case FAILED: fail(s, &in); return;
+  case STOP: atomic_store(s->stop, true); return;
   case END: s->ended++; return;
   case BYE: s->bye = true; return;
   case MARK:
@@ -202,11 +205,11 @@ static bool finished(void *context) {
   return s->ended == nst_ranks_size(s->ranks) - 1;
 }
 
-nst_sweep_ranks *nst_sweep_ranks_new(nst_ranks *ranks, nst_sweep_shape shape, const nst_unit_set *done,
-                                     uint64_t count) {
+nst_sweep_ranks *nst_sweep_ranks_new(nst_ranks *ranks, nst_sweep_shape shape, const nst_unit_set *done, uint64_t count,
+                                     atomic_bool *stop) {
   nst_sweep_ranks *s = calloc(1, sizeof *s);
   if (!s) nst_out_of_memory();
-  *s = (nst_sweep_ranks){.ranks = ranks, .shape = shape, .shared = now()};
+  *s = (nst_sweep_ranks){.ranks = ranks, .shape = shape, .stop = stop, .shared = now()};
   s->source = (nst_sweep_source){s, take, poll, finished};
   if (nst_ranks_rank(ranks) == 0) nst_unit_set_rest(&s->pool, done, count);
   return s;
@@ -219,6 +222,7 @@ nst_sweep_source *nst_sweep_ranks_source(nst_sweep_ranks *s, nst_sweep_run **run
 
 void nst_sweep_ranks_end(nst_sweep_ranks *s, const char *error, uint64_t unit) {
   if (nst_ranks_rank(s->ranks)) {
+    if (atomic_load(s->stop)) send_numbers(s->ranks, 0, STOP, 0, 0);
     share(s);
     if (error) {
       nst_buffer message = {0};

@@ -135,6 +135,32 @@ def test_ranks_that_differ():
     assert together.code == 1 and together.err.count("E0960") == 1, together
 
 
+def test_a_signal_to_one_rank():
+    """Whichever it is: all stop soon, and the checkpoint goes on to the same answer."""
+    write("p.nest", PROGRAM.replace("tk in 1 .. K", "tk in 1 .. 36000"))  # many minutes
+    args = ["sweep", "-q", "--no-kernel", "--format", "json", "--checkpoint", "state", "p.nest"]
+    write("rank.sh", '#!/bin/sh\necho $$ > "pid.$OMPI_COMM_WORLD_RANK.tmp" && mv "pid.$OMPI_COMM_WORLD_RANK.tmp" "pid.$OMPI_COMM_WORLD_RANK" && exec "$@"\n')
+    os.chmod("rank.sh", 0o755)
+    for rank in [0, 1, 2]:
+        for name in ["state", "pid.0", "pid.1", "pid.2"]:
+            if os.path.exists(name):
+                os.remove(name)
+        process = subprocess.Popen([MPIRUN, "--allow-run-as-root", "--oversubscribe", "-n", "3", "./rank.sh", NESTOR, *args],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while not all(os.path.exists(f"pid.{r}") for r in range(3)):
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(1.5)
+        os.kill(int(open(f"pid.{rank}").read()), signal.SIGTERM)
+        out, err = process.communicate(timeout=100)
+        if process.returncode == 4:  # else the signal came before it could be caught
+            data = json.loads(out)
+            assert data["exhausted"] is False and b"was stopped; --resume goes on" in err and os.path.exists("state"), err
+            assert data["evaluated"] < data["space"] / 2
+        else:
+            assert not out, (process.returncode, err)
+
+
 def test_checkpoints():
     write("p.nest", PROGRAM.replace("tk in 1 .. K", "tk in 1 .. 72"))
     whole = run("sweep", "-q", "--no-kernel", "--format", "json", "p.nest").out
