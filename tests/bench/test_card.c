@@ -1,0 +1,152 @@
+/* The language card: short enough, always the same, made from the compiler's tables, and every example in it right. */
+#include "tests/unit/test.h"
+
+#include "bench/tasks/card.h"
+#include "bench/tasks/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *card(void) {
+  nestor_buffer *out = nestor_buffer_new();
+  nst_card_write(out);
+  char *text = strdup(nestor_buffer_data(out));
+  nestor_buffer_free(out);
+  return text;
+}
+
+static void tokens_are_words_numbers_and_signs(void **state) {
+  (void)state;
+  assert_int_equal(nst_card_count(""), 0);
+  assert_int_equal(nst_card_count(" \n"), 0);
+  assert_int_equal(nst_card_count("for m by 16"), 4);
+  assert_int_equal(nst_card_count("t_m2+=1.5"), 9); /* t _ m 2 + = 1 . 5 */
+}
+
+static void it_is_short_and_always_the_same(void **state) {
+  (void)state;
+  char *one = card(), *two = card();
+  assert_string_equal(one, two);
+  assert_in_range(nst_card_count(one), 1200, NST_CARD_TOKENS);
+  free(one), free(two);
+}
+
+static void it_tells_all_metrics_and_the_grammar(void **state) {
+  (void)state;
+  char *text = card();
+  nestor_metric_info m;
+  size_t n = 0;
+  for (; nestor_metric_about(n, &m); n++) assert_non_null(strstr(text, m.summary));
+  assert_true(n > 15);
+  assert_false(nestor_metric_about(SIZE_MAX, &m));
+  nestor_message_info message;
+  assert_true(nestor_message_about(0, &message));
+  assert_false(nestor_message_about(SIZE_MAX, &message));
+  assert_non_null(strstr(text, "SIZE = by EXPR | into EXPR\n"));
+  assert_non_null(strstr(text, "\nDECL = workload "));
+  assert_null(strstr(text, "\n\n```\n\n")); /* no rule has gone */
+  nestor_buffer *none = nestor_buffer_new();
+  assert_false(nestor_grammar_rule("no_such_rule", none));
+  assert_int_equal(nestor_buffer_size(none), 0);
+  nestor_buffer_free(none);
+  free(text);
+}
+
+/* Every rule that a rule of the card names is told, or said in words. */
+static void rules_are_told_or_explained(void **state) {
+  (void)state;
+  static const char *const rules[] = {"opt_params", "ref", "opt_args", "args", "witem", "opt_shape", "access", "reduce", "hitem", "mitem", "size", "target", "titem_model", "expr"};
+  char *text = card();
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    nestor_buffer *line = nestor_buffer_new();
+    assert_true(nestor_grammar_rule(rules[i], line));
+    assert_non_null(strstr(text, nestor_buffer_data(line)));
+    nestor_buffer_free(line);
+  }
+  free(text);
+}
+
+/* Calls each with the text of each ```nest block; how many there are. */
+static int each_example(char *text, void (*each)(const char *program, int i)) {
+  int n = 0;
+  for (char *at = text; (at = strstr(at, "```nest\n")) != NULL;) {
+    at += strlen("```nest\n");
+    char *end = strstr(at, "```");
+    assert_non_null(end);
+    *end = '\0';
+    each(at, n++);
+    at = end + 1;
+  }
+  return n;
+}
+
+static nestor_program *compile(nestor_session *session, const char *text) {
+  nestor_program *program = nestor_program_new(session, "card", text, strlen(text), NESTOR_STAGE_CHECK);
+  if (nestor_program_status(program) == NESTOR_OK) return program;
+  nestor_buffer *why = nestor_buffer_new();
+  nestor_diagnostics_text(nestor_program_diagnostics(program), false, why);
+  fail_msg("%s", nestor_buffer_data(why));
+  return program;
+}
+
+static void try_example(const char *text, int i) {
+  nestor_session *session = nestor_session_new();
+  nestor_program *program = compile(session, text);
+  assert_true(nestor_program_mappings(program) > 0);
+  for (size_t m = 0; m < nestor_program_mappings(program); m++) {
+    nestor_eval *eval = nestor_eval_new(program, m);
+    assert_int_equal(nestor_eval_run(eval, NESTOR_ENGINE_ANALYSIS, NULL), NESTOR_OK);
+    assert_int_equal(nestor_diagnostics_count(nestor_eval_diagnostics(eval)), 0); /* it fits */
+    nestor_eval_free(eval);
+  }
+  nestor_buffer *laid_out = nestor_buffer_new();
+  nst_text_canonical(laid_out, text, strlen(text));
+  assert_string_equal(nestor_buffer_data(laid_out), text);
+  nestor_buffer_free(laid_out);
+  if (i == 0) assert_int_equal(nestor_program_models(program), 1);
+  nestor_program_free(program);
+  nestor_session_free(session);
+}
+
+static void its_examples_compile_and_fit(void **state) {
+  (void)state;
+  char *text = card();
+  assert_int_equal(each_example(text, try_example), 2);
+  free(text);
+}
+
+/* The model of the first example against its mapping, sizes left to verify. */
+static void verify_model(const char *text, int i) {
+  if (i) return;
+  nestor_buffer *all = nestor_buffer_new();
+  nst_text_add(all, "%smapping open(M = 64, N = 48, K = 32, tm = 16, tn = 12) of gemm(M, N, K) on acc { for m by tm for n by tn keep A, B, C in GLB compute }\n"
+                    "verify costs against open {\n  reads_A == reads(DRAM, A)\n  reads_B == reads(DRAM, B)\n  updates_C == updates(DRAM, C)\n  usage_GLB == usage(GLB)\n"
+                    "  over M in [1, 5, 12, 64], N in [1, 7, 48], K in [1, 9], tm in [1, 3, 5, 64, 70], tn in [1, 4, 7, 48, 50]\n}\n", text);
+  nestor_session *session = nestor_session_new();
+  nestor_program *program = compile(session, nestor_buffer_data(all));
+  nestor_tests *tests = nestor_tests_new(program);
+  nestor_test result;
+  assert_true(nestor_tests_get(tests, 0, &result));
+  if (!result.passed) fail_msg("%s", result.details);
+  assert_int_equal(result.checks, 4 * 3 * 2 * 5 * 5);
+  nestor_tests_free(tests);
+  nestor_program_free(program);
+  nestor_session_free(session);
+  nestor_buffer_free(all);
+}
+
+static void its_model_is_right(void **state) {
+  (void)state;
+  char *text = card();
+  each_example(text, verify_model);
+  free(text);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(tokens_are_words_numbers_and_signs), cmocka_unit_test(it_is_short_and_always_the_same),
+    cmocka_unit_test(it_tells_all_metrics_and_the_grammar), cmocka_unit_test(rules_are_told_or_explained),
+    cmocka_unit_test(its_examples_compile_and_fit), cmocka_unit_test(its_model_is_right),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,484 @@
+/* Tasks: the same bytes from the same seed, none twice, no answer in a prompt, hidden points that are worth it, levels that raise. */
+#include "tests/unit/test.h"
+
+#include "bench/record/digest.h"
+#include "bench/tasks/body.h"
+#include "bench/tasks/canon.h"
+#include "bench/tasks/generate.h"
+#include "bench/tasks/naive.h"
+#include "bench/tasks/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALL_KINDS = (1 << NST_KIND_COUNT) - 1, ALL_LEVELS = 2 * ((1 << NST_LEVELS) - 1) };
+
+/* ---- a suite in memory ---------------------------------------------------- */
+
+typedef struct { json_t *tasks, *keys; } records;
+
+static bool collect(void *context, const json_t *task, const json_t *key) {
+  records *r = context;
+  json_array_append(r->tasks, (json_t *)task);
+  json_array_append(r->keys, (json_t *)key);
+  return true;
+}
+
+static records generate(const nst_suite_options *options) {
+  records r = {json_array(), json_array()};
+  char error[NST_RECORD_ERROR];
+  if (!nst_suite_generate(options, collect, &r, error)) fail_msg("%s", error);
+  return r;
+}
+
+static void end(records *r) {
+  json_decref(r->tasks);
+  json_decref(r->keys);
+}
+
+static nst_suite_options options_of(const char *suite, nst_split split, size_t count) {
+  return (nst_suite_options){.suite = suite, .seed = 5, .split = split, .count = count, .kinds = ALL_KINDS, .levels = ALL_LEVELS, .examples = 1, .quick = true};
+}
+
+static const char *text_at(const json_t *object, const char *member) { return json_string_value(json_object_get(object, member)); }
+
+static nst_task take(const json_t *json) {
+  nst_task task;
+  char error[NST_RECORD_ERROR];
+  if (!nst_task_take(&task, json_incref((json_t *)json), error)) fail_msg("%s", error);
+  return task;
+}
+
+/* ---- bytes ---------------------------------------------------------------- */
+
+static bool hash_records(void *context, const json_t *task, const json_t *key) {
+  nestor_buffer *all = context;
+  for (int i = 0; i < 2; i++) {
+    size_t size;
+    char *text = nst_record_text(i ? key : task, &size);
+    nestor_buffer_append(all, text, size);
+    nestor_buffer_append(all, "\n", 1);
+    free(text);
+  }
+  return true;
+}
+
+static char *bytes_of(const nst_suite_options *options) {
+  nestor_buffer *all = nestor_buffer_new();
+  char error[NST_RECORD_ERROR];
+  if (!nst_suite_generate(options, hash_records, all, error)) fail_msg("%s", error);
+  char *text = strdup(nestor_buffer_data(all));
+  nestor_buffer_free(all);
+  return text;
+}
+
+static void the_same_seed_gives_the_same_bytes(void **state) {
+  (void)state;
+  nst_suite_options o = options_of("bytes", NST_SPLIT_DEV, 40);
+  o.threads = 1;
+  char *one = bytes_of(&o);
+  o.threads = 3;
+  char *three = bytes_of(&o);
+  assert_true(!strcmp(one, three));
+  o.seed++;
+  char *other = bytes_of(&o);
+  assert_true(strcmp(one, other) != 0);
+  free(three), free(other);
+  /* A longer suite begins with a shorter one. */
+  o.seed--;
+  o.count = 80;
+  char *longer = bytes_of(&o);
+  assert_true(!strncmp(longer, one, strlen(one)));
+  free(one), free(longer);
+}
+
+static bool code_is_there(void) {
+  static const char text[] = "workload w { dim m = 2 tensor A, B\nB[m] = A[m] } hardware h { memory D compute C } mapping x of w on h { compute }";
+  nst_solver s;
+  assert_true(nst_solver_init(&s, text, sizeof text - 1, true));
+  nestor_eval *eval = nst_solver_eval(&s, "x");
+  const nestor_status status = nestor_eval_run(eval, NESTOR_ENGINE_JIT, NULL);
+  nestor_eval_free(eval);
+  nst_solver_fini(&s);
+  return status != NESTOR_UNAVAILABLE;
+}
+
+/* All engines give the bytes of the analysis. Without a code generator there is nothing to compare. */
+static void proven_answers_have_the_same_bytes(void **state) {
+  (void)state;
+  if (!code_is_there()) skip();
+  nst_suite_options o = options_of("proven", NST_SPLIT_DEV, 8);
+  o.examples = 0;
+  o.levels = 1 << 3;
+  char *quick = bytes_of(&o);
+  o.quick = false;
+  char *proven = bytes_of(&o);
+  assert_true(!strcmp(quick, proven));
+  free(quick), free(proven);
+}
+
+/* ---- what tasks hold ------------------------------------------------------ */
+
+static void check_prompt(const nst_task *task, const nst_key *key) {
+  size_t i;
+  json_t *message;
+  bool last_is_user = false;
+  json_array_foreach(task->messages, i, message) {
+    const char *text = text_at(message, "content");
+    last_is_user = !strcmp(text_at(message, "role"), "user");
+    if (task->answer != NST_ANSWER_CHOICE) assert_null(strstr(text, key->answer)); /* "answer: A" tells nothing */
+  }
+  assert_true(last_is_user);
+}
+
+static void check_points(const nst_draft *d, const nst_key *key) {
+  const json_t *points = json_object_get(key->json, "points");
+  for (int m = 0; m < d->nmappings; m++) {
+    const nst_draft_mapping *mapping = &d->mappings[m];
+    int shown = 0, hidden = 0, imperfect = 0, beyond = 0;
+    size_t i;
+    json_t *point;
+    json_array_foreach((json_t *)points, i, point) {
+      if (strcmp(text_at(point, "mapping"), mapping->name) != 0) continue;
+      assert_true(json_array_size(json_object_get(point, "values")) == json_array_size(json_object_get(json_object_get(key->json, "figures"), mapping->name)));
+      if (json_is_true(json_object_get(point, "shown"))) {
+        shown++;
+        continue;
+      }
+      int64_t params[NST_DRAFT_PARAMS];
+      for (int p = 0; p < mapping->nparams; p++)
+        assert_true(nst_record_int(json_object_get(json_object_get(point, "params"), mapping->params[p].name), &params[p]));
+      hidden++;
+      imperfect += nst_point_is_imperfect(d, mapping, params);
+      beyond += nst_point_is_beyond(mapping, params);
+    }
+    assert_int_equal(shown, 1);
+    assert_true(hidden >= 3 && imperfect >= 1 && beyond >= 1);
+  }
+}
+
+static void check_model_points(const nst_draft *d, const nst_key *key) {
+  const json_t *points = json_object_get(key->json, "points");
+  const nst_draft_mapping *m = &d->mappings[0];
+  assert_true(json_array_size(points) >= 200 && json_array_size(points) == json_array_size(json_object_get(key->json, "values")));
+  int imperfect = 0, beyond = 0, one = 0, whole = 0, past = 0;
+  size_t i;
+  json_t *row;
+  json_array_foreach((json_t *)points, i, row) {
+    int64_t params[NST_DRAFT_PARAMS];
+    for (int p = 0; p < m->nparams; p++) assert_true(nst_record_int(json_array_get(row, (size_t)p), &params[p]));
+    imperfect += nst_point_is_imperfect(d, m, params);
+    beyond += nst_point_is_beyond(m, params);
+    for (int p = 0; p < m->nparams; p++) {
+      if (m->params[p].role != NST_ROLE_TILE) continue;
+      const int64_t extent = nst_draft_extent(d, m, m->params[p].dim, params);
+      one += params[p] == 1, whole += params[p] == extent, past += params[p] > extent;
+    }
+  }
+  assert_true(imperfect >= 20 && beyond >= 20 && one >= 5 && whole >= 5 && past >= 5);
+}
+
+static void tasks_hold_what_they_must(void **state) {
+  (void)state;
+  nst_suite_options o = options_of("hold", NST_SPLIT_TEST, 120);
+  records r = generate(&o);
+  assert_int_equal(json_array_size(r.tasks), 120);
+  nst_draft *d = malloc(sizeof *d);
+  for (size_t i = 0; i < 120; i++) {
+    nst_task task = take(json_array_get(r.tasks, i));
+    nst_key key;
+    char error[NST_RECORD_ERROR], commit[65];
+    if (!nst_key_take(&key, json_incref(json_array_get(r.keys, i)), error)) fail_msg("%s", error);
+    assert_string_equal(task.task_id, key.task_id);
+    nst_answer_commit(commit, key.salt, key.answer);
+    assert_string_equal(commit, task.answer_commit);
+    check_prompt(&task, &key);
+    nst_draft_of_task(d, &task, NULL);
+    assert_string_equal(d->cluster, task.cluster);
+    switch (task.kind) {
+    case NST_KIND_GEN_WORKLOAD:
+    case NST_KIND_GEN_HARDWARE:
+    case NST_KIND_GEN_MAPPING:
+    case NST_KIND_REPAIR: check_points(d, &key); break;
+    case NST_KIND_GEN_MODEL: check_model_points(d, &key); break;
+    case NST_KIND_QA_COMPARE: assert_true(strstr(key.answer, text_at(key.json, "choice")) != NULL); break;
+    case NST_KIND_QA_PREDICT: assert_int_equal(json_object_size(json_object_get(key.json, "values")), json_array_size(json_object_get(task.spec, "quantities"))); break;
+    case NST_KIND_GEN_OPTIMIZE: assert_true(json_is_integer(json_object_get(key.json, "optimum"))); break;
+    case NST_KIND_COUNT: break;
+    }
+    nst_key_fini(&key);
+    nst_task_fini(&task);
+  }
+  free(d);
+  end(&r);
+}
+
+/* ---- no task twice -------------------------------------------------------- */
+
+static int compare_digests(const void *a, const void *b) { return memcmp(a, b, NST_DIGEST_BYTES); }
+
+static size_t count_equal(uint8_t (*digests)[NST_DIGEST_BYTES], size_t n) {
+  qsort(digests, n, sizeof *digests, compare_digests);
+  size_t equal = 0;
+  for (size_t i = 1; i < n; i++) equal += !memcmp(digests[i - 1], digests[i], sizeof *digests);
+  return equal;
+}
+
+static void no_two_tasks_are_the_same_up_to_renaming(void **state) {
+  (void)state;
+  enum { EACH = 240, ALL = 3 * EACH };
+  uint8_t(*tasks)[NST_DIGEST_BYTES] = calloc(ALL, sizeof *tasks), (*programs)[NST_DIGEST_BYTES] = calloc(ALL, sizeof *programs);
+  uint8_t split_of_program[ALL];
+  nst_draft *d = malloc(sizeof *d);
+  static const nst_split splits[] = {NST_SPLIT_TRAIN, NST_SPLIT_DEV, NST_SPLIT_TEST};
+  int held_out = 0;
+  for (size_t s = 0; s < 3; s++) {
+    nst_suite_options o = options_of("twice", splits[s], EACH);
+    o.seed = 9 + s; /* whatever the seeds, splits do not overlap */
+    records r = generate(&o);
+    for (size_t i = 0; i < EACH; i++) {
+      nst_task task = take(json_array_get(r.tasks, i));
+      nst_draft_of_task(d, &task, NULL);
+      const nst_canon canon = nst_canon_of(d);
+      memcpy(tasks[s * EACH + i], canon.task, sizeof *tasks);
+      memcpy(programs[s * EACH + i], canon.program, sizeof *programs);
+      split_of_program[s * EACH + i] = (uint8_t)s;
+      if (splits[s] != NST_SPLIT_TEST) assert_false(d->held_out);
+      held_out += d->held_out;
+      nst_task_fini(&task);
+    }
+    end(&r);
+  }
+  assert_true(held_out > 20);
+  assert_int_equal(count_equal(tasks, ALL), 0);
+  for (size_t a = 0; a < ALL; a++)
+    for (size_t b = a + 1; b < ALL; b++)
+      if (split_of_program[a] != split_of_program[b]) assert_true(memcmp(programs[a], programs[b], sizeof *programs) != 0);
+  free(d), free(tasks), free(programs);
+}
+
+static void renaming_does_not_make_another_task(void **state) {
+  (void)state;
+  nst_draft *a = malloc(sizeof *a), *b = malloc(sizeof *b);
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    nst_draft_make(a, (nst_kind)(seed % NST_KIND_COUNT), 1 + (int)(seed % NST_LEVELS), seed, NULL);
+    *b = *a;
+    const nst_canon before = nst_canon_of(a);
+    for (int i = 0; i < b->ndims; i++) snprintf(b->dims[i].name, sizeof b->dims[i].name, "axis_%d", i);
+    for (int t = 0; t < b->ntensors; t++) snprintf(b->tensors[t].name, sizeof b->tensors[t].name, "Tensor%d", t);
+    for (int l = 0; l < b->nlevels; l++) snprintf(b->levels[l].name, sizeof b->levels[l].name, "Level%d", l);
+    for (int m = 0; m < b->nmappings; m++)
+      for (int p = 0; p < b->mappings[m].nparams; p++) snprintf(b->mappings[m].params[p].name, sizeof b->mappings[m].params[p].name, "A%d", p);
+    strcpy(b->workload, "something");
+    nst_canon after = nst_canon_of(b);
+    assert_memory_equal(before.task, after.task, sizeof before.task);
+    b->dims[0].extent++;
+    after = nst_canon_of(b);
+    assert_true(memcmp(before.program, after.program, sizeof before.program) != 0);
+  }
+  free(a), free(b);
+}
+
+/* ---- drafts --------------------------------------------------------------- */
+
+static void every_template_makes_legal_programs(void **state) {
+  (void)state;
+  const size_t n = nst_draft_templates();
+  int *seen = calloc(n, sizeof *seen);
+  nst_draft *d = malloc(sizeof *d);
+  for (uint64_t seed = 0; seed < 1600; seed++) {
+    nst_draft_make(d, (nst_kind)(seed % NST_KIND_COUNT), 1 + (int)(seed / NST_KIND_COUNT % NST_LEVELS), seed, NULL);
+    int first, last;
+    bool held_out;
+    for (size_t i = 0; i < n; i++)
+      if (!strcmp(nst_draft_template(i, &first, &last, &held_out), d->cluster)) {
+        seen[i]++;
+        assert_true(d->level >= first && d->level <= last && d->held_out == held_out);
+      }
+    nestor_buffer *text = nestor_buffer_new(), *again = nestor_buffer_new();
+    nst_draft_write_workload(d, text);
+    nst_draft_write_hardware(d, text);
+    for (int m = 0; m < d->nmappings; m++) nst_draft_write_mapping(d, m, NULL, text);
+    nst_text_canonical(again, nestor_buffer_data(text), nestor_buffer_size(text));
+    assert_string_equal(nestor_buffer_data(text), nestor_buffer_data(again));
+    nst_solver s;
+    if (!nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true)) fail_msg("%s in\n%s", s.why, nestor_buffer_data(text));
+    for (int m = 0; m < d->nmappings; m++) {
+      nestor_eval *eval = nst_solver_eval(&s, d->mappings[m].name);
+      if (!eval || !nst_solver_run(&s, eval, NULL)) fail_msg("%s in\n%s", s.why, nestor_buffer_data(text));
+      nestor_eval_free(eval);
+    }
+    nst_solver_fini(&s);
+    nestor_buffer_free(text);
+    nestor_buffer_free(again);
+  }
+  int templates = 0;
+  for (size_t i = 0; i < n; i++) templates += seen[i] > 0;
+  assert_true(templates >= 25 && (size_t)templates == n);
+  free(seen), free(d);
+}
+
+typedef struct { double dims, memories, nodes, halo, arrays, imperfect, early, cascade; } structure;
+
+static structure structure_of_level(int level) {
+  enum { N = 400 };
+  structure sum = {0};
+  nst_draft *d = malloc(sizeof *d);
+  for (uint64_t seed = 0; seed < N; seed++) {
+    nst_draft_make(d, NST_KIND_QA_PREDICT, level, seed, NULL);
+    const nst_draft_mapping *m = &d->mappings[0];
+    int64_t defaults[NST_DRAFT_PARAMS];
+    for (int p = 0; p < m->nparams; p++) defaults[p] = m->params[p].value;
+    int memories = 0, keeps = 0;
+    for (int l = 0; l < d->nlevels; l++) memories += d->levels[l].kind == NST_DRAFT_MEMORY;
+    for (int i = 0; i < m->nnodes; i++) keeps += m->nodes[i].kind == NST_NODE_KEEP && m->nodes[i].level == nst_draft_next_memory(d, 0);
+    sum.dims += d->ndims, sum.memories += memories, sum.nodes += m->nnodes, sum.halo += nst_draft_has_halo(d), sum.arrays += nst_draft_array(d) >= 0;
+    sum.imperfect += nst_point_is_imperfect(d, m, defaults), sum.early += keeps > 1, sum.cascade += nst_draft_is_cascade(d);
+  }
+  free(d);
+  return (structure){sum.dims / N, sum.memories / N, sum.nodes / N, sum.halo / N, sum.arrays / N, sum.imperfect / N, sum.early / N, sum.cascade / N};
+}
+
+static void levels_raise_structure(void **state) {
+  (void)state;
+  structure s[NST_LEVELS + 1];
+  for (int l = 1; l <= NST_LEVELS; l++) s[l] = structure_of_level(l);
+  for (int l = 2; l <= NST_LEVELS; l++) {
+    assert_true(s[l].dims + s[l].memories > s[l - 1].dims + s[l - 1].memories - 0.6); /* cascades have few dimensions of many statements */
+    assert_true(s[l].nodes > s[l - 1].nodes);
+    assert_true(s[l].memories >= s[l - 1].memories - 0.1);
+  }
+  assert_true(s[1].halo == 0 && s[2].halo == 0 && s[3].halo > 0.3);
+  assert_true(s[1].arrays == 0 && s[2].arrays == 0 && s[3].arrays > 0.3 && s[4].arrays > 0.5);
+  assert_true(s[1].imperfect == 0 && s[2].imperfect == 0 && s[3].imperfect > 0.2 && s[4].imperfect > 0.7 && s[5].imperfect > 0.7);
+  assert_true(s[1].early == 0 && s[3].early == 0 && s[4].early > 0.2);
+  assert_true(s[3].cascade == 0 && s[4].cascade > 0.2 && s[4].cascade < 0.6 && s[5].cascade == 1);
+}
+
+/* ---- wrong beliefs -------------------------------------------------------- */
+
+static bool believes_rightly(const nst_draft *d, const json_t *key, nst_belief belief) {
+  for (int i = 0; i < d->nquantities; i++) {
+    int64_t truth;
+    assert_true(nst_record_int(json_object_get(json_object_get(key, "values"), d->quantities[i].name), &truth));
+    const int64_t value = nst_naive_value(d, &d->mappings[0], &d->quantities[i], belief, NULL);
+    if (value >= 0 && value != truth) return false;
+  }
+  return true;
+}
+
+static void wrong_beliefs_are_right_at_first_and_never_at_last(void **state) {
+  (void)state;
+  nst_suite_options o = options_of("beliefs", NST_SPLIT_TRAIN, 200);
+  o.kinds = 1 << NST_KIND_QA_PREDICT;
+  o.examples = 0;
+  records r = generate(&o);
+  int right[2][NST_LEVELS + 1] = {{0}};
+  nst_draft *d = malloc(sizeof *d);
+  for (size_t i = 0; i < json_array_size(r.tasks); i++) {
+    nst_task task = take(json_array_get(r.tasks, i));
+    nst_draft_of_task(d, &task, NULL);
+    for (int b = 0; b < 2; b++) right[b][task.level] += believes_rightly(d, json_array_get(r.keys, i), (nst_belief)b);
+    nst_task_fini(&task);
+  }
+  free(d);
+  end(&r);
+  for (int b = 0; b < 2; b++) {
+    assert_true(right[b][1] >= 20); /* of 40 */
+    for (int l = 2; l <= NST_LEVELS; l++) assert_true(right[b][l] <= right[b][l - 1] + 4);
+    assert_int_equal(right[b][NST_LEVELS], 0);
+  }
+}
+
+/* ---- the hidden split ----------------------------------------------------- */
+
+static void hidden_tasks_need_the_secret(void **state) {
+  (void)state;
+  nst_suite_options o = options_of("hidden", NST_SPLIT_HIDDEN, 8);
+  o.secret = "a secret of some length";
+  o.examples = 0;
+  o.levels = 1 << 2;
+  records one = generate(&o);
+  o.secret = "another secret of some length";
+  records two = generate(&o);
+  nst_draft *with = malloc(sizeof *with), *without = malloc(sizeof *without);
+  for (size_t i = 0; i < 8; i++) {
+    assert_true(strcmp(text_at(json_array_get(one.tasks, i), "answer_commit"), text_at(json_array_get(two.tasks, i), "answer_commit")) != 0);
+    nst_task task = take(json_array_get(one.tasks, i));
+    nst_draft_of_task(with, &task, "a secret of some length");
+    nst_draft_of_task(without, &task, NULL);
+    const nst_canon a = nst_canon_of(with), b = nst_canon_of(without);
+    assert_true(memcmp(a.program, b.program, sizeof a.program) != 0);
+    assert_string_equal(with->cluster, task.cluster);
+    nst_task_fini(&task);
+  }
+  free(with), free(without);
+  end(&one), end(&two);
+}
+
+/* ---- the published suite -------------------------------------------------- */
+
+typedef struct { FILE *tasks, *keys; } files;
+
+static bool write_records(void *context, const json_t *task, const json_t *key) {
+  files *f = context;
+  size_t size;
+  char *text = nst_record_text(task, &size);
+  fwrite(text, 1, size, f->tasks), fputc('\n', f->tasks);
+  free(text);
+  text = nst_record_text(key, &size);
+  fwrite(text, 1, size, f->keys), fputc('\n', f->keys);
+  free(text);
+  return true;
+}
+
+static void check_hash(const char *sums, const char *name, const char *bytes, size_t size) {
+  char hash[NST_DIGEST_TEXT], line[128];
+  nst_digest_text(hash, (const nst_digest_part[]){{bytes, size}}, 1);
+  snprintf(line, sizeof line, "%s  %s\n", hash, name);
+  if (!strstr(sums, line)) fail_msg("%s of v1 has the hash %s, which is not in bench/suites/v1.sha256", name, hash);
+}
+
+static void the_published_suite_is_what_its_hashes_say(void **state) {
+  (void)state;
+  char sums[2048] = "";
+  FILE *file = fopen(NST_SOURCE_DIR "/bench/suites/v1.sha256", "rb");
+  assert_non_null(file);
+  const size_t n = fread(sums, 1, sizeof sums - 1, file);
+  sums[n] = '\0';
+  fclose(file);
+  nst_suite_options o;
+  for (size_t i = 0; nst_suite_published(&o, i); i++) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    if (o.split != NST_SPLIT_DEV) continue; /* sanitizers are slow */
+#endif
+    o.quick = true; /* proven answers have the same bytes */
+    char *bytes[2], name[32], error[NST_RECORD_ERROR];
+    size_t sizes[2];
+    files f = {open_memstream(&bytes[0], &sizes[0]), open_memstream(&bytes[1], &sizes[1])};
+    if (!nst_suite_generate(&o, write_records, &f, error)) fail_msg("%s", error);
+    fclose(f.tasks), fclose(f.keys);
+    for (int k = 0; k < 2; k++) {
+      snprintf(name, sizeof name, "%s%s.jsonl", nst_split_name(o.split), k ? ".key" : "");
+      check_hash(sums, name, bytes[k], sizes[k]);
+      free(bytes[k]);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_same_seed_gives_the_same_bytes),
+    cmocka_unit_test(proven_answers_have_the_same_bytes),
+    cmocka_unit_test(tasks_hold_what_they_must),
+    cmocka_unit_test(no_two_tasks_are_the_same_up_to_renaming),
+    cmocka_unit_test(renaming_does_not_make_another_task),
+    cmocka_unit_test(every_template_makes_legal_programs),
+    cmocka_unit_test(levels_raise_structure),
+    cmocka_unit_test(wrong_beliefs_are_right_at_first_and_never_at_last),
+    cmocka_unit_test(hidden_tasks_need_the_secret),
+    cmocka_unit_test(the_published_suite_is_what_its_hashes_say),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
