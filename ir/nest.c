@@ -63,10 +63,14 @@ static bool is_fixed(const nst_nest_maker *k, const nst_expr *e) {
   return is_fixed(k, e->a) && is_fixed(k, e->b) && is_fixed(k, e->c);
 }
 
-static void add_job(nst_nest_maker *k, job j) {
-  if (!j.e) return;
-  job_vec *to = is_fixed(k, j.e) ? &k->fixed : &k->varying;
-  *nst_vec_push(k->arena, to) = j;
+static void push_job(nst_nest_maker *k, const job *j) {
+  job_vec *to = is_fixed(k, j->e) ? &k->fixed : &k->varying;
+  *nst_vec_push(k->arena, to) = *j;
+}
+
+/* Most of what could be given is not: that must cost nothing. */
+static inline void add_job(nst_nest_maker *k, job j) {
+  if (j.e) push_job(k, &j);
 }
 
 static void add_access(nst_nest_maker *k, nst_nest_access *out, const nst_ir_access *a) {

@@ -37,9 +37,7 @@ static bool always_zero(const nst_planner *p, int group, nst_column col) {
 }
 
 static void add_product(nst_planner *p, products *out, int sign, const int *columns, int n) {
-  int *copy = NST_NEW_ARRAY(p->arena, n, int);
-  if (n) memcpy(copy, columns, (size_t)n * sizeof *copy);
-  *nst_vec_push(p->arena, out) = (nst_product){sign, n, copy};
+  *nst_vec_push(p->arena, out) = (nst_product){sign, n, columns};
 }
 
 static void add_plain(nst_planner *p, products *out, int sign, nst_factors f, nst_column_kind kind) {
@@ -107,6 +105,10 @@ static void add_drains(nst_planner *p, products *out, const nst_edge *e, nst_fac
 static nst_formula formula(const products *ps) { return (nst_formula){(int)ps->len, ps->items}; }
 
 static void append(nst_planner *p, nst_formula *f, const products *ps) {
+  if (!f->nproducts) {
+    *f = formula(ps);
+    return;
+  }
   products all = {0};
   if (!nst_plan_spend(p, 2 + (size_t)f->nproducts / 2 + ps->len / 2)) return;
   for (int i = 0; i < f->nproducts; i++) *nst_vec_push(p->arena, &all) = f->products[i];
@@ -319,14 +321,22 @@ static void plan_statement(nst_planner *p, int stmt) {
 
 /* ---- finishing ---- */
 
+/* Formulas may share products, so each gets its own. */
 static void renumber(nst_planner *p, nst_formula *fs, size_t n, const int *place) {
-  for (size_t i = 0; i < n; i++)
-    for (int k = 0; k < fs[i].nproducts; k++) {
-      int *columns = NST_NEW_ARRAY(p->arena, fs[i].products[k].ncolumns, int);
-      nst_plan_spend(p, 1 + (size_t)fs[i].products[k].ncolumns / 4);
-      for (int c = 0; c < fs[i].products[k].ncolumns; c++) columns[c] = place[fs[i].products[k].columns[c]];
-      ((nst_product *)fs[i].products)[k].columns = columns;
+  for (size_t i = 0; i < n; i++) {
+    const nst_formula *f = &fs[i];
+    size_t total = 0;
+    for (int k = 0; k < f->nproducts; k++) total += (size_t)f->products[k].ncolumns;
+    if (!f->nproducts || !nst_plan_spend(p, (size_t)f->nproducts + total / 4)) continue;
+    nst_product *own = NST_NEW_ARRAY(p->arena, f->nproducts, nst_product);
+    int *columns = NST_NEW_ARRAY(p->arena, total, int);
+    for (int k = 0; k < f->nproducts; k++) {
+      const nst_product *from = &f->products[k];
+      own[k] = (nst_product){from->sign, from->ncolumns, columns};
+      for (int c = 0; c < from->ncolumns; c++) *columns++ = place[from->columns[c]];
     }
+    fs[i].products = own;
+  }
 }
 
 static void finish(nst_planner *p) {
@@ -377,6 +387,10 @@ const nst_plan *nst_plan_make_within(nst_arena *arena, const nst_ir_mapping *m, 
   for (int s = 0; s < m->workload.nstmts; s++)
     if (m->paths[s].nnodes > NST_PLAN_MAX_PATH) return NULL;
   if (!nst_plan_spend(&p, moves)) return NULL;
+  for (int plain = 0; plain < 2; plain++) {
+    p.singles[plain] = NST_NEW_ARRAY(arena, m->workload.ndims, int);
+    for (int d = 0; d < m->workload.ndims; d++) p.singles[plain][d] = -1;
+  }
   *p.plan = (nst_plan){.ir = m,
                        .reads = NST_NEW_ARRAY(arena, moves, nst_formula),
                        .fills = NST_NEW_ARRAY(arena, moves, nst_formula),

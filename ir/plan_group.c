@@ -91,14 +91,6 @@ static bool same_draft(const nst_draft *a, const nst_draft *b) {
   return true;
 }
 
-static int intern_draft(nst_planner *p, nst_draft *d) {
-  nst_plan_spend(p, 4 + p->drafts.len / 2);
-  for (size_t i = 0; i < p->drafts.len; i++)
-    if (same_draft(p->drafts.items[i], d)) return (int)i;
-  *nst_vec_push(p->arena, &p->drafts) = d;
-  return (int)p->drafts.len - 1;
-}
-
 static nst_draft *new_draft(nst_planner *p, const int *dims, int ndims) {
   nst_draft *d = NST_NEW(p->arena, nst_draft);
   int *extents = NST_NEW_ARRAY(p->arena, ndims, int);
@@ -108,11 +100,69 @@ static nst_draft *new_draft(nst_planner *p, const int *dims, int ndims) {
   return d;
 }
 
+/* ---- a dimension alone, not used or in plain ranks: nearly all groups are, so they are found without being made ---- */
+
+typedef struct { nst_split_kind kind; int node; /* -1: tiles of 1 */ } single_split;
+
+static int splits_of(const nst_planner *p, const nst_edge *e, int dim, single_split *out) {
+  int n = 0;
+  for (int i = 0; i < e->end; i++) {
+    const nst_ir_node *node = nst_plan_path_node(p, e->stmt, i);
+    if ((node->kind == NST_NODE_FOR || node->kind == NST_NODE_PAR) && node->dim == dim)
+      out[n++] = (single_split){kind_of(p, e, node, i), node->split == NST_TILE_ONE ? -1 : node->id};
+  }
+  if (e->compute) out[n++] = (single_split){NST_SPLIT_TIME, -1};
+  return n;
+}
+
+static bool has_splits(const nst_draft *d, const single_split *splits, int n) {
+  if (d->splits.len != (size_t)n) return false;
+  for (int i = 0; i < n; i++) {
+    const nst_group_split *s = &d->splits.items[i];
+    if (s->kind != splits[i].kind || (s->input < 0 ? -1 : d->inputs.items[s->input].a) != splits[i].node) return false;
+  }
+  return true;
+}
+
+static int single_group(nst_planner *p, const nst_edge *e, int dim, bool plain) {
+  static const int zero = 0, one = -1;
+  single_split splits[NST_PLAN_MAX_PATH + 1];
+  nst_plan_spend(p, 2 + (size_t)e->end / 4);
+  const int n = splits_of(p, e, dim, splits);
+  for (int i = p->singles[plain][dim]; i >= 0; i = p->drafts.items[i]->next) {
+    if (!nst_plan_spend(p, 1) || has_splits(p->drafts.items[i], splits, n)) return i;
+  }
+  nst_draft *d = new_draft(p, &dim, 1);
+  for (int i = 0; i < n; i++) {
+    const int tile = splits[i].node < 0 ? -1 : input(p, d, (nst_input){NST_IN_TILE, splits[i].node, 0, 0, 0});
+    *nst_vec_push(p->arena, &d->splits) = (nst_group_split){splits[i].kind, 0, tile};
+  }
+  if (plain) {
+    nst_group_rank *rank = NST_NEW(p->arena, nst_group_rank);
+    nst_group_access *access = NST_NEW(p->arena, nst_group_access);
+    *rank = (nst_group_rank){1, &zero, &one, -1, -1};
+    *access = (nst_group_access){1, rank};
+    d->group.naccesses = 1;
+    d->group.accesses = access;
+  }
+  d->next = p->singles[plain][dim];
+  *nst_vec_push(p->arena, &p->drafts) = d;
+  return p->singles[plain][dim] = (int)p->drafts.len - 1;
+}
+
+/* ---- all others ---- */
+
+static int intern_draft(nst_planner *p, nst_draft *d) {
+  nst_plan_spend(p, 4 + p->drafts.len / 2);
+  for (size_t i = 0; i < p->drafts.len; i++)
+    if (same_draft(p->drafts.items[i], d)) return (int)i;
+  *nst_vec_push(p->arena, &p->drafts) = d;
+  return (int)p->drafts.len - 1;
+}
+
 /* Dimensions that the tensor does not use: one group each. */
 int nst_plan_unused_group(nst_planner *p, const nst_edge *e, int dim) {
-  nst_draft *d = new_draft(p, &dim, 1);
-  add_splits(p, d, e, &dim, 1);
-  return intern_draft(p, d);
+  return single_group(p, e, dim, false);
 }
 
 /* A dimension alone in ranks without edges, by constants other than 0: as good as its coordinates. */
@@ -151,18 +201,12 @@ static nst_group_rank make_rank(nst_planner *p, nst_draft *d, nst_use u, int r, 
 /* The group of some dimensions of a tensor, as far as some of its ranks go; ndims 0: ranks without dimensions. */
 static int used_group(nst_planner *p, const nst_edge *e, const nst_uses *us, const int *dims, int ndims,
                       const bool *ranks_in) {
+  if (is_plain(p, us, dims, ndims)) return single_group(p, e, dims[0], true);
   nst_draft *d = new_draft(p, dims, ndims);
   add_splits(p, d, e, dims, ndims);
   nst_group_access *accesses = NST_NEW_ARRAY(p->arena, us->len, nst_group_access);
   d->group.naccesses = (int)us->len;
   d->group.accesses = accesses;
-  if (is_plain(p, us, dims, ndims)) {
-    static const int zero = 0, one = -1;
-    nst_group_rank *rank = NST_NEW(p->arena, nst_group_rank);
-    *rank = (nst_group_rank){1, &zero, &one, -1, -1};
-    accesses[0] = (nst_group_access){1, rank};
-    return intern_draft(p, d);
-  }
   for (size_t i = 0; i < us->len; i++) {
     const nst_ir_access *a = nst_plan_access(p, us->items[i]);
     if (!nst_plan_spend(p, 4 + (size_t)a->nranks * (1 + (size_t)ndims / 4))) break;
@@ -241,8 +285,42 @@ static bool joint_ranks(const nst_planner *p, const nst_uses *us, bool *joint, b
   return any;
 }
 
-/* All dimensions of the statement, divided into the groups of a tensor as it is used. */
+static nst_view *view_of(nst_planner *p, const nst_edge *e) {
+  nst_view view = {.stmt = e->stmt, .end = e->end, .compute = e->compute};
+  for (int i = 0; i < e->end; i++) {
+    const nst_ir_node *node = nst_plan_path_node(p, e->stmt, i);
+    if (node->kind == NST_NODE_PAR && kind_of(p, e, node, i) == NST_SPLIT_SIBLING)
+      view.siblings[i / 64] |= UINT64_C(1) << i % 64;
+  }
+  nst_plan_spend(p, 2 + (size_t)e->end / 8 + p->views.len / 8);
+  for (size_t i = 0; i < p->views.len; i++) {
+    nst_view *v = p->views.items[i];
+    if (v->stmt == view.stmt && v->end == view.end && v->compute == view.compute &&
+        !memcmp(v->siblings, view.siblings, sizeof view.siblings))
+      return v;
+  }
+  nst_view *made = NST_NEW(p->arena, nst_view);
+  *made = view;
+  *nst_vec_push(p->arena, &p->views) = made;
+  return made;
+}
+
+static nst_factors group_tensor(nst_planner *p, const nst_edge *e, const nst_uses *us);
+
 nst_factors nst_plan_group_tensor(nst_planner *p, const nst_edge *e, const nst_uses *us) {
+  if (us->len != 1) return group_tensor(p, e, us);
+  const nst_use use = us->items[0];
+  nst_view *view = view_of(p, e);
+  for (size_t i = 0; i < view->known.len; i++)
+    if (view->known.items[i].use.stmt == use.stmt && view->known.items[i].use.access == use.access)
+      return view->known.items[i].factors;
+  const nst_factors factors = group_tensor(p, e, us);
+  *nst_vec_push(p->arena, &view->known) = (nst_known_factors){use, factors};
+  return factors;
+}
+
+/* All dimensions of the statement, divided into the groups of a tensor as it is used. */
+static nst_factors group_tensor(nst_planner *p, const nst_edge *e, const nst_uses *us) {
   const nst_ir_workload *w = &p->m->workload;
   const nst_ir_stmt *s = &w->stmts[e->stmt];
   int nranks = nst_plan_access(p, us->items[0])->nranks, n = 0;
@@ -264,13 +342,6 @@ nst_factors nst_plan_group_tensor(nst_planner *p, const nst_edge *e, const nst_u
 }
 
 int nst_plan_extent_group(nst_planner *p, int dim) {
-  static const int zero = 0, one = -1;
-  nst_draft *d = new_draft(p, &dim, 1);
-  nst_group_rank *rank = NST_NEW(p->arena, nst_group_rank);
-  nst_group_access *access = NST_NEW(p->arena, nst_group_access);
-  *rank = (nst_group_rank){1, &zero, &one, -1, -1};
-  *access = (nst_group_access){1, rank};
-  d->group.naccesses = 1;
-  d->group.accesses = access;
-  return intern_draft(p, d);
+  static const nst_edge outermost = {0};
+  return single_group(p, &outermost, dim, true);
 }

@@ -4,6 +4,7 @@
 #define NST_IR_PLAN_GROUP_H
 #include "base/vec.h"
 #include "ir/group.h"
+#include "ir/plan.h"
 
 typedef struct {
   nst_column column;
@@ -14,6 +15,7 @@ typedef struct {
   NST_VEC(nst_input) inputs;
   NST_VEC(nst_group_split) splits;
   NST_VEC(nst_wanted_column) columns;
+  int next;      /* SINGLE: the next one of the same dimension, or -1 */
 } nst_draft; /* a group under construction */
 
 /* An edge under construction: what is outside C on the path of a statement. */
@@ -28,19 +30,6 @@ typedef struct {
 } nst_edge;
 
 typedef struct {
-  nst_arena *arena;
-  const nst_ir_mapping *m;
-  nst_plan *plan;
-  NST_VEC(nst_draft *) drafts;
-  int ncolumns;
-  NST_VEC(nst_conflict) conflicts;
-  NST_VEC(nst_formula) conflict_formulas;
-  uint64_t *fuel; /* or NULL. Once it is out the plan is of no use, and its loops end */
-} nst_planner;
-
-static inline bool nst_plan_spend(const nst_planner *p, size_t steps) { return nst_fuel_spend(p->fuel, steps); }
-
-typedef struct {
   int *drafts;
   int n;
 } nst_factors; /* the groups of a tensor at an edge */
@@ -48,6 +37,35 @@ typedef struct {
   int stmt, access;
 } nst_use; /* access -1: the output */
 typedef NST_VEC(nst_use) nst_uses;
+
+typedef struct {
+  nst_use use;
+  nst_factors factors;
+} nst_known_factors;
+
+/* What groups see of an edge. Edges that look alike (and many do: nothing is spread, or all of it by parents) have the
+ * same groups, which are kept here. */
+typedef struct {
+  int stmt, end;
+  bool compute;
+  uint64_t siblings[NST_PLAN_MAX_PATH / 64]; /* positions on the path that are SIBLING splits */
+  NST_VEC(nst_known_factors) known;
+} nst_view;
+
+typedef struct {
+  nst_arena *arena;
+  const nst_ir_mapping *m;
+  nst_plan *plan;
+  NST_VEC(nst_draft *) drafts;
+  int *singles[2]; /* [ndims]: the groups of that dimension alone, not used and in plain ranks; -1: none */
+  NST_VEC(nst_view *) views;
+  int ncolumns;
+  NST_VEC(nst_conflict) conflicts;
+  NST_VEC(nst_formula) conflict_formulas;
+  uint64_t *fuel; /* or NULL. Once it is out the plan is of no use, and its loops end */
+} nst_planner;
+
+static inline bool nst_plan_spend(const nst_planner *p, size_t steps) { return nst_fuel_spend(p->fuel, steps); }
 
 const nst_ir_node *nst_plan_path_node(const nst_planner *p, int stmt, int i);
 const nst_ir_access *nst_plan_access(const nst_planner *p, nst_use u);
