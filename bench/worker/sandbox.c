@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <seccomp.h>
-#include <signal.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@
 
 enum { MEMORY_MIB = 1024, CPU_SECONDS = 600 };
 
-static bool limit(int what, rlim_t value) { return setrlimit(what, &(struct rlimit){value, value}) == 0; }
+static bool limit(__rlimit_resource_t what, rlim_t value) { return setrlimit(what, &(struct rlimit){value, value}) == 0; }
 
 static bool set_limits(void) {
   return limit(RLIMIT_CORE, 0) && limit(RLIMIT_NPROC, 0) && limit(RLIMIT_FSIZE, 0) && limit(RLIMIT_CPU, CPU_SECONDS) &&
@@ -41,19 +41,28 @@ static const int plain_calls[] = {
   SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(rt_sigprocmask),
 };
 
+static struct scmp_arg_cmp is(unsigned argument, uint64_t value) {
+  return (struct scmp_arg_cmp){argument, SCMP_CMP_EQ, value, 0};
+}
+static struct scmp_arg_cmp has(unsigned argument, uint64_t mask, uint64_t value) {
+  return (struct scmp_arg_cmp){argument, SCMP_CMP_MASKED_EQ, mask, value};
+}
+
 static int filter(scmp_filter_ctx c, int socket) {
+  const uint64_t fd = (uint64_t)socket, self = (uint64_t)getpid();
+  const struct { int call; unsigned n; struct scmp_arg_cmp when[2]; } calls[] = {
+    {SCMP_SYS(read), 1, {is(0, fd)}},
+    {SCMP_SYS(write), 1, {is(0, fd)}},
+    {SCMP_SYS(tgkill), 1, {is(0, self)}},
+    /* Memory of no file, never executable. */
+    {SCMP_SYS(mmap), 2, {has(2, PROT_EXEC, 0), has(3, MAP_ANONYMOUS, MAP_ANONYMOUS)}},
+    {SCMP_SYS(mprotect), 1, {has(2, PROT_EXEC, 0)}},
+  };
   int fail = 0;
   for (size_t i = 0; !fail && i < sizeof plain_calls / sizeof *plain_calls; i++)
     fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, plain_calls[i], 0);
-  const scmp_datum_t fd = (scmp_datum_t)socket, self = (scmp_datum_t)getpid();
-  if (!fail) fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(read), 1, SCMP_A0(SCMP_CMP_EQ, fd));
-  if (!fail) fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(write), 1, SCMP_A0(SCMP_CMP_EQ, fd));
-  /* Memory of no file, never executable. */
-  if (!fail)
-    fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
-                            SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS, MAP_ANONYMOUS));
-  if (!fail) fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-  if (!fail) fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, self));
+  for (size_t i = 0; !fail && i < sizeof calls / sizeof *calls; i++)
+    fail = seccomp_rule_add_array(c, SCMP_ACT_ALLOW, calls[i].call, calls[i].n, calls[i].when);
   return fail ? fail : seccomp_load(c);
 }
 
