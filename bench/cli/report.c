@@ -128,8 +128,10 @@ int bench_report(int argc, char **argv) {
       if (!add_run(report, runs.items[i], &s, &nlines)) code = CLI_IO;
     const size_t ungraded = nst_report_ungraded(report);
     if (code < 0 && ungraded)
-      cli_say("%zu sample%s not graded: `nestor bench grade` grades; until then the score is incomplete", ungraded,
-              ungraded == 1 ? " is" : "s are");
+      cli_say("%zu sample%s not graded; until then the score is incomplete. `nestor bench run` with --key judges into "
+              "the run file, "
+              "`nestor bench grade` judges JSON Lines",
+              ungraded, ungraded == 1 ? " is" : "s are");
     if (code < 0) code = write_forms(report, &s, format);
     nst_report_free(report);
   }

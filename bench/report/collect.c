@@ -359,12 +359,10 @@ static void expect_samples(reading *in) {
   for (size_t i = 0; i < in->nheld && i < in->report->ntasks; i++) {
     if (!in->held[i]) continue;
     in->file->tasks++;
-    in->system->cells[i].expected += (uint32_t)most;
+    in->system->cells[i].expected += most;
     in->system->missing += most - in->counts[i];
     in->system->samples += most;
   }
-  while (in->system->nruns < in->file->first_run + most)
-    in->system->runs = more(in->system->runs, in->system->nruns++, sizeof *in->system->runs);
 }
 
 bool nst_report_add(nst_report *r, const char *name, nst_runfile *run, char error[NST_REPORT_ERROR]) {

@@ -47,12 +47,12 @@ static void means(const nst_report *r, nst_report_system *s, sample_set *set) {
         if (!c->expected || (kind < NST_KIND_COUNT && (int)r->tasks[i].kind != kind) ||
             (level <= NST_LEVELS && r->tasks[i].level != level))
           continue;
-        put(set, r, i, (double)c->passed / c->expected, c->expected);
+        put(set, r, i, (double)c->passed / (double)c->expected, c->expected);
       }
       s->pass[kind][level - 1] = mean_of(set, r, &s->interval[kind][level - 1]);
     }
   for (size_t i = 0; i < r->ntasks; i++)
-    if (s->cells[i].expected) put(set, r, i, s->cells[i].score / s->cells[i].expected, s->cells[i].expected);
+    if (s->cells[i].expected) put(set, r, i, s->cells[i].score / (double)s->cells[i].expected, s->cells[i].expected);
   s->score = mean_of(set, r, &s->score_interval);
   for (size_t i = 0; i < r->ntasks; i++) {
     const nst_report_cell *c = &s->cells[i];

@@ -35,7 +35,8 @@ typedef struct {
 
 /* Samples of one task by one system. */
 typedef struct {
-  uint32_t expected, passed, answered; /* answered: judged, and no infrastructure error */
+  uint64_t expected;
+  uint32_t passed, answered; /* answered: judged, and no infrastructure error */
   uint32_t truncated, errors, ungraded;
   double score;
   uint64_t print; /* of its first completion */

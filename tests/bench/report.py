@@ -15,6 +15,9 @@ import tempfile
 import zlib
 
 NESTOR = os.environ["NESTOR"]
+SOURCE = os.environ["NESTOR_SOURCE"]
+sys.path.insert(0, os.path.join(SOURCE, "tests", "cli"))
+from validate import load, validate  # noqa: E402
 KINDS = "qa.compare qa.predict gen.workload gen.hardware gen.mapping gen.model gen.optimize repair".split()
 FAULTS = "wrong illegal type syntax no_answer refused limit crashed truncated infra_error".split()
 VOID = {"meta"}
@@ -230,6 +233,14 @@ def main():
         page = work / "report.html"
         text = report(*args, "--html", page)
         data = json.loads(report(*args, "--format", "json"))
+        schema = load(SOURCE, "nestor.report-1.schema.json")
+        validate(schema, data)
+        for member, wrong in ("level", 2), ("models", []), ("pairs", None):
+            try:
+                validate(schema, data | {member: wrong})
+            except Exception:
+                continue
+            sys.exit(f"failed: the schema takes {member} = {wrong}")
         expect("\x1b" not in text and "\u202e" not in text, "nothing acts on the terminal")
         expect(text == report(*args, "--html", work / "again.html"), "the same bytes again")
         expect(page.read_bytes() == (work / "again.html").read_bytes(), "the same page again")
