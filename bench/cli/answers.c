@@ -12,7 +12,11 @@
 /* ---- jobs ----------------------------------------------------------------- */
 
 /* Sample numbers outside, tasks inside: a run that is stopped has asked all tasks as often. */
-typedef struct { bench_asking *a; uint64_t number; size_t task; } cursor;
+typedef struct {
+  bench_asking *a;
+  uint64_t number;
+  size_t task;
+} cursor;
 
 static bool next_job(void *context, nst_job *job) {
   cursor *c = context;
@@ -83,8 +87,11 @@ static bool count_sample(void *context, const nst_sample *sample, const nst_resu
   if (!sample->completion_size) return true;
   if (c->n == c->room) c->digests = nst_memory_grow(c->digests, c->room = 2 * c->room + 16, sizeof *c->digests);
   const json_t *thought = json_object_get(sample->json, "reasoning");
-  nst_digest_parts(c->digests[c->n], (const nst_digest_part[]){{sample->completion, sample->completion_size},
-                                                               {json_is_string(thought) ? json_string_value(thought) : "", json_string_length(thought)}}, 2);
+  nst_digest_parts(
+    c->digests[c->n],
+    (const nst_digest_part[]){{sample->completion, sample->completion_size},
+                              {json_is_string(thought) ? json_string_value(thought) : "", json_string_length(thought)}},
+    2);
   for (size_t i = 0; !c->counted && i < c->n; i++)
     if (!memcmp(c->digests[i], c->digests[c->n], NST_DIGEST_BYTES)) {
       c->counted = true;
@@ -105,14 +112,20 @@ int bench_tell_answers(bench_asking *a, int code) {
   bench_amount(in, c.tokens_in), bench_amount(out, c.tokens_out);
   if (c.priced) snprintf(cost, sizeof cost, ", cost %.4g", c.cost);
   const nst_client_progress *now = nst_client_totals(a->client);
-  bench_asking_say(a, "%s: %llu of %llu answers, %llu new by %llu requests; %llu refused, %llu cut at the length limit; %s tokens in, %s out%s", a->run_path,
-                   (unsigned long long)c.answers, (unsigned long long)a->wanted, (unsigned long long)now->answered, (unsigned long long)now->requests,
-                   (unsigned long long)c.refused, (unsigned long long)c.cut, in, out, cost);
+  bench_asking_say(a,
+                   "%s: %llu of %llu answers, %llu new by %llu requests; %llu refused, %llu cut at the length limit; "
+                   "%s tokens in, %s out%s",
+                   a->run_path, (unsigned long long)c.answers, (unsigned long long)a->wanted,
+                   (unsigned long long)now->answered, (unsigned long long)now->requests, (unsigned long long)c.refused,
+                   (unsigned long long)c.cut, in, out, cost);
   if (c.repeated && !(a->settings.temperature <= 0))
-    cli_say("warning: %llu %s answers that are the same to the byte (task %s is one); does the server keep answers, or is its seed fixed? Short answers may be alike",
+    cli_say("warning: %llu %s answers that are the same to the byte (task %s is one); does the server keep answers, or "
+            "is its seed fixed? Short answers may be alike",
             (unsigned long long)c.repeated, c.repeated == 1 ? "task has" : "tasks have", c.first_repeated);
   if (c.failed) {
-    cli_say("%llu answers never came, for trouble of the server or the network (infra_error); the same command asks for them again", (unsigned long long)c.failed);
+    cli_say("%llu answers never came, for trouble of the server or the network (infra_error); the same command asks "
+            "for them again",
+            (unsigned long long)c.failed);
     if (code == CLI_GOOD) code = CLI_STOPPED;
   }
   free(c.digests);

@@ -5,6 +5,7 @@
 
 /* Asks for the answers that are not there. The exit code: CLI_GOOD, or said. */
 int bench_ask_answers(bench_asking *a);
-/* One line on what the file holds, and warnings. Returns the code, or CLI_STOPPED where it is good and answers never came. */
+/* One line on what the file holds, and warnings. Returns the code, or CLI_STOPPED where it is good and answers never
+ * came. */
 int bench_tell_answers(bench_asking *a, int code);
 #endif

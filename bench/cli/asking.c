@@ -20,7 +20,12 @@
 enum { BAR = 24, LINE_SECONDS = 10 };
 
 void bench_asking_init(bench_asking *a) {
-  *a = (bench_asking){.patience = {16, 6, 600, 300}, .dialect = "openai", .samples = 1, .limit = NST_NOT_GIVEN, .signals = -1, .what = "answers"};
+  *a = (bench_asking){.patience = {16, 6, 600, 300},
+                      .dialect = "openai",
+                      .samples = 1,
+                      .limit = NST_NOT_GIVEN,
+                      .signals = -1,
+                      .what = "answers"};
   nst_run_settings_init(&a->settings);
 }
 
@@ -33,10 +38,10 @@ static int usage(const char *text) {
 
 /* The first of the variables that is set, trimmed; all are taken out of the environment, so that no child has them. */
 static int take_key(bench_asking *a) {
-  const char *names[] = {a->key_env ? a->key_env : "NESTOR_API_KEY",
-                         a->key_env                                     ? NULL
-                         : a->settings.dialect == NST_DIALECT_OPENAI ? "OPENAI_API_KEY"
-                                                                      : "ANTHROPIC_API_KEY"};
+  const char *names[] = {a->key_env ? a->key_env : "NESTOR_API_KEY", a->key_env ? NULL
+                                                                     : a->settings.dialect == NST_DIALECT_OPENAI
+                                                                       ? "OPENAI_API_KEY"
+                                                                       : "ANTHROPIC_API_KEY"};
   for (int i = 0; i < 2 && !a->key; i++) {
     const char *value = names[i] ? getenv(names[i]) : NULL;
     if (!value) continue;
@@ -46,11 +51,13 @@ static int take_key(bench_asking *a) {
     if (size) a->key = nst_memory_text(value, size);
   }
   /* The value of --key-env may be a key by mistake: it is not repeated. */
-  if (a->key_env && !a->key) return usage("--key-env takes the name of a variable that holds a key; there is none of that name");
+  if (a->key_env && !a->key)
+    return usage("--key-env takes the name of a variable that holds a key; there is none of that name");
   static const char *const known[] = {"NESTOR_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"};
   for (int i = 0; i < 3; i++) unsetenv(known[i]);
   if (a->key_env && *a->key_env && !strchr(a->key_env, '=')) unsetenv(a->key_env);
-  if (a->key && a->server.plain && !a->server.loopback) cli_say("warning: the key goes to %s without encryption; use https://", a->server.host);
+  if (a->key && a->server.plain && !a->server.loopback)
+    cli_say("warning: the key goes to %s without encryption; use https://", a->server.host);
   return -1;
 }
 
@@ -60,9 +67,11 @@ static int parse_settings(bench_asking *a) {
   if (!a->settings.base_url) return usage("--base-url is needed: where the API is, as http://127.0.0.1:8080/v1");
   if (!a->settings.model || !*a->settings.model) return usage("--model is needed: the model as the server calls it");
   if (!nst_dialect_parse(&a->settings.dialect, a->dialect)) return usage("--dialect takes openai or anthropic");
-  if (a->grammar && (!nst_constraint_parse(&a->settings.constraint, a->grammar) || !a->settings.constraint)) return usage("--grammar takes llama.cpp or vllm");
+  if (a->grammar && (!nst_constraint_parse(&a->settings.constraint, a->grammar) || !a->settings.constraint))
+    return usage("--grammar takes llama.cpp or vllm");
   if (a->samples < 1 || a->samples > 1000000) return usage("--samples takes 1 to 1000000");
-  if (a->patience.concurrency < 1 || a->patience.concurrency > NST_CONCURRENCY_MOST) return usage("--concurrency takes 1 to 512");
+  if (a->patience.concurrency < 1 || a->patience.concurrency > NST_CONCURRENCY_MOST)
+    return usage("--concurrency takes 1 to 512");
   if (a->patience.attempts < 1 || a->patience.attempts > 100) return usage("--attempts takes 1 to 100");
   if (!(a->patience.timeout > 0)) return usage("--timeout takes seconds, more than 0");
   if (!(a->patience.longest_wait >= 0)) return usage("--longest-wait takes seconds");
@@ -83,18 +92,22 @@ static int parse_settings(bench_asking *a) {
   a->settings.omit = a->omit.items;
   a->settings.nomit = a->omit.n;
   char error[NST_RUNFILE_ERROR];
-  if (!nst_run_settings_check(&a->settings, error) || !nst_server_parse(&a->server, &a->settings, error)) return usage(error);
+  if (!nst_run_settings_check(&a->settings, error) || !nst_server_parse(&a->server, &a->settings, error))
+    return usage(error);
   return -1;
 }
 
 static bool take_task(void *context, nst_task *task) {
   bench_asking *a = context;
-  if ((a->ntasks & (a->ntasks - 1)) == 0) a->tasks = nst_memory_grow(a->tasks, a->ntasks ? 2 * a->ntasks : 1, sizeof *a->tasks);
+  if ((a->ntasks & (a->ntasks - 1)) == 0)
+    a->tasks = nst_memory_grow(a->tasks, a->ntasks ? 2 * a->ntasks : 1, sizeof *a->tasks);
   a->tasks[a->ntasks++] = *task;
   return true;
 }
 
-static int by_name(const void *left, const void *right) { return strcmp(*(const char *const *)left, *(const char *const *)right); }
+static int by_name(const void *left, const void *right) {
+  return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
 
 static bool names_differ(const bench_asking *a) {
   const char **names = nst_memory_new(a->ntasks, sizeof *names);
@@ -128,7 +141,8 @@ static void recall_refused(bench_asking *a) {
   nst_refused_parameters *refused = nst_client_refused(a->client);
   size_t i;
   json_t *name;
-  json_array_foreach(json_object_get(json, "dropped"), i, name) if (json_is_string(name)) json_array_append(refused->dropped, name);
+  json_array_foreach(json_object_get(json, "dropped"), i, name) if (json_is_string(name))
+    json_array_append(refused->dropped, name);
   refused->completion_tokens = json_is_true(json_object_get(json, "completion_tokens"));
   json_decref(json);
 }
@@ -156,7 +170,8 @@ int bench_asking_begin(bench_asking *a, const char *tasks_path) {
   char error[NST_RUNFILE_ERROR];
   a->run = nst_runfile_open(a->run_path, true, error);
   if (!a->run) return cli_say("%s", error), CLI_IO;
-  if (!nst_run_settings_agree(a->run, &a->settings, a->tasks, a->ntasks, a->nasked, a->samples, error)) return cli_say("%s: %s", a->run_path, error), CLI_WRONG_USAGE;
+  if (!nst_run_settings_agree(a->run, &a->settings, a->tasks, a->ntasks, a->nasked, a->samples, error))
+    return cli_say("%s: %s", a->run_path, error), CLI_WRONG_USAGE;
   a->client = nst_client_new(&a->settings, &a->patience, &a->server, a->key, error);
   if (!a->client) return cli_say("%s", error), CLI_WRONG_USAGE;
   recall_refused(a);
@@ -188,7 +203,8 @@ bool bench_asking_constrained(const bench_asking *a, const nst_task *task) {
   return a->settings.constraint && (task->answer == NST_ANSWER_PROGRAM || task->answer == NST_ANSWER_MODEL);
 }
 
-void bench_asking_want(bench_asking *a, nst_wanted *out, const json_t *messages, bool constrained, uint64_t number, const char *sample_id) {
+void bench_asking_want(bench_asking *a, nst_wanted *out, const json_t *messages, bool constrained, uint64_t number,
+                       const char *sample_id) {
   out->number = number;
   snprintf(out->sample_id, sizeof out->sample_id, "%s", sample_id);
   nst_request_hash(out->hash, &a->settings, a->server.path, messages, constrained, number);
@@ -204,10 +220,14 @@ void bench_amount(char out[32], double v) {
 }
 
 static void duration(char out[32], double seconds) {
-  if (!(seconds < 1e8)) strcpy(out, "?");
-  else if (seconds < 100) snprintf(out, 32, "%.0f s", ceil(seconds));
-  else if (seconds < 6000) snprintf(out, 32, "%.0f min", ceil(seconds / 60));
-  else snprintf(out, 32, "%.1f h", seconds / 3600);
+  if (!(seconds < 1e8))
+    strcpy(out, "?");
+  else if (seconds < 100)
+    snprintf(out, 32, "%.0f s", ceil(seconds));
+  else if (seconds < 6000)
+    snprintf(out, 32, "%.0f min", ceil(seconds / 60));
+  else
+    snprintf(out, 32, "%.1f h", seconds / 3600);
 }
 
 static void clear_line(bench_asking *a) {
@@ -238,14 +258,18 @@ static void describe(bench_asking *a, char *out, size_t room, const nst_client_p
   char tokens[32], left[32], wait[32], part[96] = "", cost[48] = "", waiting[64] = "", failed[48] = "";
   bench_amount(tokens, now->tokens_in + now->tokens_out);
   duration(left, rate > 0 ? (double)(a->wanted - (done < a->wanted ? done : a->wanted)) / rate : INFINITY);
-  if (!isnan(a->settings.price_in) || !isnan(a->settings.price_out)) snprintf(cost, sizeof cost, ", cost %.4g", now->cost);
-  if (now->waiting >= 0.5) duration(wait, now->waiting), snprintf(waiting, sizeof waiting, ", waiting %s for the server", wait);
+  if (!isnan(a->settings.price_in) || !isnan(a->settings.price_out))
+    snprintf(cost, sizeof cost, ", cost %.4g", now->cost);
+  if (now->waiting >= 0.5)
+    duration(wait, now->waiting), snprintf(waiting, sizeof waiting, ", waiting %s for the server", wait);
   if (now->failed) snprintf(failed, sizeof failed, ", %llu failed", (unsigned long long)now->failed);
   if (now->again + now->limited)
-    snprintf(part, sizeof part, ", %llu put off, %llu in trouble", (unsigned long long)now->limited, (unsigned long long)now->again);
-  snprintf(out, room, "%llu of %llu %s (%d %%), %.*f/s, %s tokens%s, %llu at once%s%s%s, %s left", (unsigned long long)done, (unsigned long long)a->wanted,
-           a->what, a->wanted ? (int)(100 * (double)done / (double)a->wanted) : 100, rate < 10 ? 1 : 0, rate, tokens, cost, (unsigned long long)now->in_flight,
-           part, failed, waiting, left);
+    snprintf(part, sizeof part, ", %llu put off, %llu in trouble", (unsigned long long)now->limited,
+             (unsigned long long)now->again);
+  snprintf(out, room, "%llu of %llu %s (%d %%), %.*f/s, %s tokens%s, %llu at once%s%s%s, %s left",
+           (unsigned long long)done, (unsigned long long)a->wanted, a->what,
+           a->wanted ? (int)(100 * (double)done / (double)a->wanted) : 100, rate < 10 ? 1 : 0, rate, tokens, cost,
+           (unsigned long long)now->in_flight, part, failed, waiting, left);
 }
 
 static void show_progress(void *context, const nst_client_progress *now) {
@@ -278,7 +302,12 @@ static void show_progress(void *context, const nst_client_progress *now) {
 
 /* ---- running -------------------------------------------------------------- */
 
-typedef struct { bench_asking *a; bench_next_fn *next; void *context; char error[NST_RUNFILE_ERROR]; } session;
+typedef struct {
+  bench_asking *a;
+  bench_next_fn *next;
+  void *context;
+  char error[NST_RUNFILE_ERROR];
+} session;
 
 static bool next_job(void *context, nst_job *job) {
   session *s = context;
@@ -310,8 +339,11 @@ static int stopping(void *context) {
 static int code_of(nst_client_end end) {
   switch (end) {
   case NST_CLIENT_DONE: return CLI_GOOD;
-  case NST_CLIENT_STOPPED: case NST_CLIENT_RATE_LIMITED: return CLI_STOPPED;
-  case NST_CLIENT_REFUSED: case NST_CLIENT_UNREACHABLE: case NST_CLIENT_FAILED: return CLI_IO;
+  case NST_CLIENT_STOPPED:
+  case NST_CLIENT_RATE_LIMITED: return CLI_STOPPED;
+  case NST_CLIENT_REFUSED:
+  case NST_CLIENT_UNREACHABLE:
+  case NST_CLIENT_FAILED: return CLI_IO;
   }
   return CLI_IO;
 }
@@ -323,13 +355,20 @@ int bench_asking_run(bench_asking *a, bench_next_fn *next, void *context) {
   sigaddset(&signals, SIGINT), sigaddset(&signals, SIGTERM), sigaddset(&signals, SIGHUP);
   sigprocmask(SIG_BLOCK, &signals, &before);
   a->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-  const nst_client_calls calls = {.context = &s, .next = next_job, .answered = keep_sample, .notice = notice, .progress = progress, .stop_fd = a->signals,
+  const nst_client_calls calls = {.context = &s,
+                                  .next = next_job,
+                                  .answered = keep_sample,
+                                  .notice = notice,
+                                  .progress = progress,
+                                  .stop_fd = a->signals,
                                   .stopping = stopping};
   char error[NST_RUNFILE_ERROR];
   const nst_client_end end = nst_client_run(a->client, &calls, error);
   clear_line(a);
-  if (*s.error) cli_say("%s", s.error);
-  else if (*error) cli_say("%s", error);
+  if (*s.error)
+    cli_say("%s", s.error);
+  else if (*error)
+    cli_say("%s", error);
   close(a->signals);
   a->signals = -1;
   sigprocmask(SIG_SETMASK, &before, NULL);

@@ -25,8 +25,8 @@ typedef struct {
   nst_runfile *run;
   nestor_buffer *gbnf;
   char *key, *made_path;
-  int signals;   /* a descriptor that Ctrl-C makes readable, or -1 */
-  int stops;     /* how often it was pressed */
+  int signals; /* a descriptor that Ctrl-C makes readable, or -1 */
+  int stops;   /* how often it was pressed */
   /* progress */
   bool terminal, shown, told_wait;
   double last_line;
@@ -34,30 +34,31 @@ typedef struct {
   const char *what;       /* "answers" */
 } bench_asking;
 
-#define BENCH_ASKING_OPTIONS(a)                                                                                                              \
-  {"base-url", 'u', BENCH_TEXT, &(a)->settings.base_url, "URL", "where the API is: http://127.0.0.1:8080/v1"},                               \
-  {"model", 'm', BENCH_TEXT, &(a)->settings.model, "NAME", "the model, as the server calls it"},                                            \
-  {"samples", 'n', BENCH_WHOLE, &(a)->samples, "N", "answers to each task (1); may grow later"},                                            \
-  {"run", 'r', BENCH_TEXT, &(a)->run_path, "FILE", "the run file; goes on where it is there (MODEL.run)"},                                  \
-  {"dialect", 0, BENCH_TEXT, &(a)->dialect, "NAME", "openai (chat completions) or anthropic (messages)"},                                   \
-  {"temperature", 't', BENCH_NUMBER, &(a)->settings.temperature, "T", "sampling temperature (the server's)"},                               \
-  {"top-p", 0, BENCH_NUMBER, &(a)->settings.top_p, "P", "nucleus sampling (the server's)"},                                                 \
-  {"max-tokens", 0, BENCH_WHOLE, &(a)->settings.max_tokens, "N", "longest answer (the server's; anthropic: 8192)"},                         \
-  {"seed", 's', BENCH_WHOLE, &(a)->settings.seed, "N", "sample number n is asked with seed N + n"},                                         \
-  {"system", 0, BENCH_TEXT, &(a)->settings.system, "TEXT", "put before the system text of every task"},                                     \
-  {"grammar", 0, BENCH_TEXT, &(a)->grammar, "SERVER", "hold programs to the grammar: llama.cpp or vllm"},                                   \
-  {"extra", 0, BENCH_TEXT, &(a)->extra, "JSON", "an object whose members are added to each request"},                                       \
-  {"omit", 0, BENCH_TEXTS, &(a)->omit, "PARAM", "never send this parameter; may be repeated"},                                              \
-  {"price-in", 0, BENCH_NUMBER, &(a)->settings.price_in, "X", "price of a million tokens read"},                                            \
-  {"price-out", 0, BENCH_NUMBER, &(a)->settings.price_out, "X", "price of a million tokens written"},                                       \
-  {"concurrency", 'c', BENCH_WHOLE, &(a)->patience.concurrency, "N", "most requests at once (16)"},                                         \
-  {"timeout", 0, BENCH_NUMBER, &(a)->patience.timeout, "S", "seconds of one request (600)"},                                                \
-  {"attempts", 0, BENCH_WHOLE, &(a)->patience.attempts, "N", "tries of a request that meets trouble (6)"},                                  \
-  {"longest-wait", 0, BENCH_NUMBER, &(a)->patience.longest_wait, "S", "longest wait a server may ask for (300)"},                           \
-  {"limit", 0, BENCH_WHOLE, &(a)->limit, "K", "only the first K tasks"},                                                                    \
-  {"key-env", 0, BENCH_TEXT, &(a)->key_env, "NAME", "the variable with the server's key (NESTOR_API_KEY)"},                                 \
-  {"choices", 0, BENCH_WHOLE, &(a)->settings.choices, "N", "answers asked for in one request, by \"n\" (1)"},                              \
-  {"quiet", 'q', BENCH_FLAG, &(a)->quiet, NULL, "say only what went wrong"}
+#define BENCH_ASKING_OPTIONS(a)                                                                                        \
+  {"base-url", 'u', BENCH_TEXT, &(a)->settings.base_url, "URL", "where the API is: http://127.0.0.1:8080/v1"},         \
+    {"model", 'm', BENCH_TEXT, &(a)->settings.model, "NAME", "the model, as the server calls it"},                     \
+    {"samples", 'n', BENCH_WHOLE, &(a)->samples, "N", "answers to each task (1); may grow later"},                     \
+    {"run", 'r', BENCH_TEXT, &(a)->run_path, "FILE", "the run file; goes on where it is there (MODEL.run)"},           \
+    {"dialect", 0, BENCH_TEXT, &(a)->dialect, "NAME", "openai (chat completions) or anthropic (messages)"},            \
+    {"temperature", 't', BENCH_NUMBER, &(a)->settings.temperature, "T", "sampling temperature (the server's)"},        \
+    {"top-p", 0, BENCH_NUMBER, &(a)->settings.top_p, "P", "nucleus sampling (the server's)"},                          \
+    {"max-tokens", 0, BENCH_WHOLE, &(a)->settings.max_tokens, "N", "longest answer (the server's; anthropic: 8192)"},  \
+    {"seed", 's', BENCH_WHOLE, &(a)->settings.seed, "N", "sample number n is asked with seed N + n"},                  \
+    {"system", 0, BENCH_TEXT, &(a)->settings.system, "TEXT", "put before the system text of every task"},              \
+    {"grammar", 0, BENCH_TEXT, &(a)->grammar, "SERVER", "hold programs to the grammar: llama.cpp or vllm"},            \
+    {"extra", 0, BENCH_TEXT, &(a)->extra, "JSON", "an object whose members are added to each request"},                \
+    {"omit", 0, BENCH_TEXTS, &(a)->omit, "PARAM", "never send this parameter; may be repeated"},                       \
+    {"price-in", 0, BENCH_NUMBER, &(a)->settings.price_in, "X", "price of a million tokens read"},                     \
+    {"price-out", 0, BENCH_NUMBER, &(a)->settings.price_out, "X", "price of a million tokens written"},                \
+    {"concurrency", 'c', BENCH_WHOLE, &(a)->patience.concurrency, "N", "most requests at once (16)"},                  \
+    {"timeout", 0, BENCH_NUMBER, &(a)->patience.timeout, "S", "seconds of one request (600)"},                         \
+    {"attempts", 0, BENCH_WHOLE, &(a)->patience.attempts, "N", "tries of a request that meets trouble (6)"},           \
+    {"longest-wait", 0, BENCH_NUMBER, &(a)->patience.longest_wait, "S", "longest wait a server may ask for (300)"},    \
+    {"limit", 0, BENCH_WHOLE, &(a)->limit, "K", "only the first K tasks"},                                             \
+    {"key-env", 0, BENCH_TEXT, &(a)->key_env, "NAME", "the variable with the server's key (NESTOR_API_KEY)"},          \
+    {"choices", 0, BENCH_WHOLE, &(a)->settings.choices, "N", "answers asked for in one request, by \"n\" (1)"}, {      \
+    "quiet", 'q', BENCH_FLAG, &(a)->quiet, NULL, "say only what went wrong"                                            \
+  }
 
 /* Before the options are read. */
 void bench_asking_init(bench_asking *a);
@@ -70,7 +71,8 @@ int bench_asking_run(bench_asking *a, bench_next_fn *next, void *context);
 /* One line on standard error, unless quiet. */
 void bench_asking_say(bench_asking *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The job of a sample: name and hash filled in. */
-void bench_asking_want(bench_asking *a, nst_wanted *out, const json_t *messages, bool constrained, uint64_t number, const char *sample_id);
+void bench_asking_want(bench_asking *a, nst_wanted *out, const json_t *messages, bool constrained, uint64_t number,
+                       const char *sample_id);
 bool bench_asking_constrained(const bench_asking *a, const nst_task *task);
 /* 1.23 M, as a person reads it. */
 void bench_amount(char out[32], double value);

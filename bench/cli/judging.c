@@ -13,7 +13,11 @@ enum { BATCH = 256 };
 
 /* ---- keys ----------------------------------------------------------------- */
 
-typedef struct { nst_grading *grading; json_t *known; bool ok; } keys;
+typedef struct {
+  nst_grading *grading;
+  json_t *known;
+  bool ok;
+} keys;
 
 static bool take_key(void *context, nst_key *key) {
   keys *k = context;
@@ -31,7 +35,9 @@ nst_grading *bench_judging_new(const bench_asking *a, const char *key_path) {
   char error[NST_RECORD_ERROR];
   /* What was given may be a server's key by mistake: it is not repeated. */
   if (strcmp(key_path, "-") && access(key_path, R_OK) != 0)
-    return cli_say("--key takes the file of answers that `nestor bench gen --key` wrote, and there is none of that name; a server's key comes from NESTOR_API_KEY"), NULL;
+    return cli_say("--key takes the file of answers that `nestor bench gen --key` wrote, and there is none of that "
+                   "name; a server's key comes from NESTOR_API_KEY"),
+           NULL;
   nst_grading *grading = nst_grading_new(&(nst_grading_options){0}, error);
   if (!grading) return cli_say("%s", error), NULL;
   bool ok = true;
@@ -92,8 +98,8 @@ int bench_judge(bench_asking *a, nst_grading *grading) {
   batch *b = nst_memory_new(1, sizeof *b);
   b->run = a->run;
   b->grading = grading;
-  const bool ok = nst_runfile_each_sample(a->run, take_sample, b, b->error) && nst_runfile_each_revision(a->run, take_sample, b, b->error) && !*b->error &&
-                  flush(b);
+  const bool ok = nst_runfile_each_sample(a->run, take_sample, b, b->error) &&
+                  nst_runfile_each_revision(a->run, take_sample, b, b->error) && !*b->error && flush(b);
   if (!ok) cli_say("%s", b->error);
   for (size_t i = 0; i < b->n; i++) nst_sample_fini(&b->samples[i]);
   free(b);

@@ -1,8 +1,8 @@
 /* `nestor bench revise`: rounds of revision over the answers of a run, one chain of revisions for each arm. */
+#include "bench/revise/revise.h"
 #include "bench/cli/answers.h"
 #include "bench/cli/judging.h"
 #include "bench/record/memory.h"
-#include "bench/revise/revise.h"
 
 #include "cli/cli.h"
 
@@ -10,14 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct { bool on[NST_ARM_COUNT]; uint64_t rounds; } plan;
+typedef struct {
+  bool on[NST_ARM_COUNT];
+  uint64_t rounds;
+} plan;
 
 static bool parse_arms(plan *p, const char *list) {
   for (const char *at = list; *at;) {
     const size_t n = strcspn(at, ",");
     nst_arm arm;
     if (!nst_arm_parse(&arm, at, n)) {
-      cli_say("there is no arm \"%.*s\"; arms are resample, self, compiler, metrics and counterexample", (int)(n < 40 ? n : 40), at);
+      cli_say("there is no arm \"%.*s\"; arms are resample, self, compiler, metrics and counterexample",
+              (int)(n < 40 ? n : 40), at);
       return false;
     }
     p->on[arm] = true;
@@ -41,7 +45,11 @@ typedef struct {
   char error[NST_RUNFILE_ERROR];
 } cursor;
 
-typedef struct { const cursor *at; const nst_task *task; json_t *messages; } parent;
+typedef struct {
+  const cursor *at;
+  const nst_task *task;
+  json_t *messages;
+} parent;
 
 /* The messages that follow an answer that came and was judged. */
 static bool follow(void *context, const nst_sample *sample, const nst_result *result) {
@@ -61,13 +69,15 @@ static bool job_at(cursor *c, nst_job *job) {
   nst_revise_id(id, c->number, arm, c->round);
   parent p = {c, task, NULL};
   if (!nst_runfile_find(a->run, task->task_id, before, follow, &p, c->error) || !p.messages) return false;
-  *job = (nst_job){.task_id = task->task_id, .messages = p.messages, .constrained = bench_asking_constrained(a, task), .n = 1};
+  *job = (nst_job){
+    .task_id = task->task_id, .messages = p.messages, .constrained = bench_asking_constrained(a, task), .n = 1};
   bench_asking_want(a, &job->wanted[0], job->messages, job->constrained, nst_revise_number(c->number, c->round), id);
   if (nst_runfile_has(a->run, task->task_id, id, job->wanted[0].hash)) {
     json_decref(job->messages);
     return false;
   }
-  job->members = json_pack("{s:s, s:s, s:I}", "parent_sample_id", before, "arm", nst_arm_name(arm), "round", (json_int_t)c->round);
+  job->members =
+    json_pack("{s:s, s:s, s:I}", "parent_sample_id", before, "arm", nst_arm_name(arm), "round", (json_int_t)c->round);
   return true;
 }
 
@@ -104,12 +114,16 @@ static int ask_round(bench_asking *a, const plan *p, uint64_t round) {
 /* ---- what came of it ------------------------------------------------------ */
 
 static void rate(char out[48], uint64_t part, uint64_t of) {
-  if (of) snprintf(out, 48, "%llu of %llu (%.1f %%)", (unsigned long long)part, (unsigned long long)of, 100 * (double)part / (double)of);
-  else strcpy(out, "-");
+  if (of)
+    snprintf(out, 48, "%llu of %llu (%.1f %%)", (unsigned long long)part, (unsigned long long)of,
+             100 * (double)part / (double)of);
+  else
+    strcpy(out, "-");
 }
 
 static void print_text(const nst_revise_round *rounds, const plan *p) {
-  printf("%-15s %5s  %-22s %-22s %-22s %7s %10s %8s\n", "arm", "round", "passed", "fixed", "broken", "gain", "tokens out", "missing");
+  printf("%-15s %5s  %-22s %-22s %-22s %7s %10s %8s\n", "arm", "round", "passed", "fixed", "broken", "gain",
+         "tokens out", "missing");
   for (int arm = 0; arm < NST_ARM_COUNT; arm++)
     for (uint64_t k = 0; p->on[arm] && k < p->rounds; k++) {
       const nst_revise_round *r = &rounds[(uint64_t)arm * p->rounds + k];
@@ -118,8 +132,9 @@ static void print_text(const nst_revise_round *rounds, const plan *p) {
       rate(fixed, r->fixed, r->wrong);
       rate(broken, r->broken, r->right);
       bench_amount(tokens, r->tokens_out);
-      printf("%-15s %5llu  %-22s %-22s %-22s %+7.1f %10s %8llu\n", nst_arm_name((nst_arm)arm), (unsigned long long)k + 1, passed, fixed, broken,
-             nst_revise_gain(r), tokens, (unsigned long long)r->missing);
+      printf("%-15s %5llu  %-22s %-22s %-22s %+7.1f %10s %8llu\n", nst_arm_name((nst_arm)arm),
+             (unsigned long long)k + 1, passed, fixed, broken, nst_revise_gain(r), tokens,
+             (unsigned long long)r->missing);
     }
 }
 
@@ -127,10 +142,12 @@ static void print_json(const nst_revise_round *rounds, const plan *p) {
   for (int arm = 0; arm < NST_ARM_COUNT; arm++)
     for (uint64_t k = 0; p->on[arm] && k < p->rounds; k++) {
       const nst_revise_round *r = &rounds[(uint64_t)arm * p->rounds + k];
-      json_t *json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I}", "arm", nst_arm_name((nst_arm)arm), "round", (json_int_t)k + 1,
-                               "chains", (json_int_t)r->chains, "passed", (json_int_t)nst_revise_passed(r), "wrong_before", (json_int_t)r->wrong, "fixed",
-                               (json_int_t)r->fixed, "right_before", (json_int_t)r->right, "broken", (json_int_t)r->broken, "gain", nst_revise_gain(r),
-                               "tokens_in", (json_int_t)r->tokens_in, "tokens_out", (json_int_t)r->tokens_out, "missing", (json_int_t)r->missing);
+      json_t *json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I}", "arm",
+                               nst_arm_name((nst_arm)arm), "round", (json_int_t)k + 1, "chains", (json_int_t)r->chains,
+                               "passed", (json_int_t)nst_revise_passed(r), "wrong_before", (json_int_t)r->wrong,
+                               "fixed", (json_int_t)r->fixed, "right_before", (json_int_t)r->right, "broken",
+                               (json_int_t)r->broken, "gain", nst_revise_gain(r), "tokens_in", (json_int_t)r->tokens_in,
+                               "tokens_out", (json_int_t)r->tokens_out, "missing", (json_int_t)r->missing);
       char *text = nst_record_text(json, NULL);
       puts(text);
       free(text);
@@ -143,13 +160,15 @@ static int print_rounds(bench_asking *a, const plan *p, bool json) {
   char error[NST_RUNFILE_ERROR];
   nst_revise_round *rounds = nst_memory_new(NST_ARM_COUNT * (size_t)p->rounds, sizeof *rounds);
   int code = CLI_GOOD;
-  if (!nst_revise_tally(rounds, p->rounds, a->run, a->tasks, a->nasked, a->samples, p->on, error)) cli_say("%s", error), code = CLI_IO;
+  if (!nst_revise_tally(rounds, p->rounds, a->run, a->tasks, a->nasked, a->samples, p->on, error))
+    cli_say("%s", error), code = CLI_IO;
   else {
     (json ? print_json : print_text)(rounds, p);
     if (fflush(stdout) || ferror(stdout)) cli_say("cannot write to standard output"), code = CLI_IO;
     for (uint64_t i = 0; code == CLI_GOOD && i < NST_ARM_COUNT * p->rounds; i++)
       if (rounds[i].missing) code = CLI_STOPPED;
-    if (code == CLI_STOPPED) cli_say("chains are missing: an answer failed or was not asked for yet; the same command goes on");
+    if (code == CLI_STOPPED)
+      cli_say("chains are missing: an answer failed or was not asked for yet; the same command goes on");
   }
   free(rounds);
   return code;
@@ -186,7 +205,8 @@ int bench_revise(int argc, char **argv) {
     {"format", 'f', BENCH_TEXT, &format, "FORM", "text, or json: one object a line"},
     {NULL, 0, BENCH_FLAG, NULL, NULL, NULL}};
   static const char help[] =
-    "Asks for the answers of a run, then has each revised R times by each arm, right or wrong, so that all arms cost as\n"
+    "Asks for the answers of a run, then has each revised R times by each arm, right or wrong, so that all arms cost "
+    "as\n"
     "many requests:\n\n"
 #define NST_ARM(id, name, what) "  " name ": " what "\n"
 #include "bench/revise/arms.def"
@@ -197,10 +217,14 @@ int bench_revise(int argc, char **argv) {
   int code = bench_options("revise", &words, argc, argv, &rest);
   if (code < 0) {
     const bool json = !strcmp(format, "json");
-    if (rest.n != 1) cli_say("which tasks? `nestor bench revise TASKS.jsonl --key KEY.jsonl --base-url URL --model NAME`");
-    else if (!a.answers) cli_say("--key is needed: the file of answers that `nestor bench gen --key` wrote");
-    else if (p.rounds < 1 || p.rounds > NST_REVISE_ROUNDS) cli_say("--rounds takes 1 to %d", NST_REVISE_ROUNDS);
-    else if (!json && strcmp(format, "text")) cli_say("--format takes text or json");
+    if (rest.n != 1)
+      cli_say("which tasks? `nestor bench revise TASKS.jsonl --key KEY.jsonl --base-url URL --model NAME`");
+    else if (!a.answers)
+      cli_say("--key is needed: the file of answers that `nestor bench gen --key` wrote");
+    else if (p.rounds < 1 || p.rounds > NST_REVISE_ROUNDS)
+      cli_say("--rounds takes 1 to %d", NST_REVISE_ROUNDS);
+    else if (!json && strcmp(format, "text"))
+      cli_say("--format takes text or json");
     else if (parse_arms(&p, arms)) {
       code = bench_asking_begin(&a, rest.items[0]);
       if (code < 0) code = revise(&a, &p, json);

@@ -21,7 +21,8 @@ int bench_run(int argc, char **argv) {
   bench_texts rest;
   int code = bench_options("run", &words, argc, argv, &rest);
   if (code < 0 && rest.n != 1) {
-    cli_say(rest.n ? "one file of tasks is asked at a time" : "which tasks? `nestor bench run TASKS.jsonl --base-url URL --model NAME`");
+    cli_say(rest.n ? "one file of tasks is asked at a time"
+                   : "which tasks? `nestor bench run TASKS.jsonl --base-url URL --model NAME`");
     code = CLI_WRONG_USAGE;
   }
   if (code < 0) code = bench_asking_begin(&a, rest.items[0]);

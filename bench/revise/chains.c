@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct { const char *name, *what; } arms_table[] = {
+static const struct {
+  const char *name, *what;
+} arms_table[] = {
 #define NST_ARM(id, name, what) {name, what},
 #include "bench/revise/arms.def"
 #undef NST_ARM
@@ -19,8 +21,11 @@ bool nst_arm_parse(nst_arm *out, const char *name, size_t size) {
 }
 
 void nst_revise_id(char out[NST_REVISE_ID], uint64_t number, nst_arm arm, uint64_t round) {
-  if (!round) snprintf(out, NST_REVISE_ID, "%llu", (unsigned long long)number);
-  else snprintf(out, NST_REVISE_ID, "%llu.%s.%llu", (unsigned long long)number, nst_arm_name(arm), (unsigned long long)round);
+  if (!round)
+    snprintf(out, NST_REVISE_ID, "%llu", (unsigned long long)number);
+  else
+    snprintf(out, NST_REVISE_ID, "%llu.%s.%llu", (unsigned long long)number, nst_arm_name(arm),
+             (unsigned long long)round);
 }
 
 /* Samples of a run are at most a million. */
@@ -32,7 +37,10 @@ double nst_revise_gain(const nst_revise_round *r) {
   return r->chains ? 100 * ((double)r->fixed - (double)r->broken) / (double)r->chains : 0;
 }
 
-typedef struct { bool judged, passed; double tokens_in, tokens_out; } state;
+typedef struct {
+  bool judged, passed;
+  double tokens_in, tokens_out;
+} state;
 
 static bool take_state(void *context, const nst_sample *sample, const nst_result *result) {
   state *s = context;
@@ -58,8 +66,8 @@ static void add(nst_revise_round *r, const state *before, const state *after) {
   r->broken += before->passed && !after->passed;
 }
 
-bool nst_revise_tally(nst_revise_round *rounds, uint64_t most, nst_runfile *run, const nst_task *tasks, size_t ntasks, uint64_t samples,
-                      const bool arms[NST_ARM_COUNT], char error[NST_RUNFILE_ERROR]) {
+bool nst_revise_tally(nst_revise_round *rounds, uint64_t most, nst_runfile *run, const nst_task *tasks, size_t ntasks,
+                      uint64_t samples, const bool arms[NST_ARM_COUNT], char error[NST_RUNFILE_ERROR]) {
   memset(rounds, 0, NST_ARM_COUNT * (size_t)most * sizeof *rounds);
   for (size_t t = 0; t < ntasks; t++)
     for (uint64_t n = 0; n < samples; n++)

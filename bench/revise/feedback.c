@@ -11,7 +11,10 @@
 /* Longer feedback is cut: a prompt has to fit. */
 enum { MOST_MESSAGES = 20, MOST_FIGURES = 20, MOST_METRICS = 200 };
 
-typedef struct { char *bytes; size_t size; } text;
+typedef struct {
+  char *bytes;
+  size_t size;
+} text;
 
 static void say(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void say(text *t, const char *format, ...) {
@@ -36,17 +39,28 @@ static const char *text_at(const json_t *object, const char *name) {
 /* Whether the answer got as far as being compared. */
 static bool compared(nst_outcome outcome) {
   switch (outcome) {
-  case NST_OUTCOME_PASSED: case NST_OUTCOME_WRONG: return true;
-  case NST_OUTCOME_ILLEGAL: case NST_OUTCOME_TYPE: case NST_OUTCOME_SYNTAX: case NST_OUTCOME_NO_ANSWER: case NST_OUTCOME_REFUSED: case NST_OUTCOME_LIMIT:
-  case NST_OUTCOME_CRASHED: case NST_OUTCOME_TRUNCATED: case NST_OUTCOME_INFRA_ERROR: case NST_OUTCOME_COUNT: return false;
+  case NST_OUTCOME_PASSED:
+  case NST_OUTCOME_WRONG: return true;
+  case NST_OUTCOME_ILLEGAL:
+  case NST_OUTCOME_TYPE:
+  case NST_OUTCOME_SYNTAX:
+  case NST_OUTCOME_NO_ANSWER:
+  case NST_OUTCOME_REFUSED:
+  case NST_OUTCOME_LIMIT:
+  case NST_OUTCOME_CRASHED:
+  case NST_OUTCOME_TRUNCATED:
+  case NST_OUTCOME_INFRA_ERROR:
+  case NST_OUTCOME_COUNT: return false;
   }
   return false;
 }
 
 static bool is_compiled(const nst_task *task) {
   switch (task->answer) {
-  case NST_ANSWER_PROGRAM: case NST_ANSWER_MODEL: return true;
-  case NST_ANSWER_CHOICE: case NST_ANSWER_NUMBERS: return false;
+  case NST_ANSWER_PROGRAM:
+  case NST_ANSWER_MODEL: return true;
+  case NST_ANSWER_CHOICE:
+  case NST_ANSWER_NUMBERS: return false;
   }
   return false;
 }
@@ -60,11 +74,13 @@ static void say_messages(text *out, const json_t *messages) {
       say(out, "(%zu more)\n", json_array_size(messages) - i);
       break;
     }
-    const json_int_t line = json_integer_value(json_object_get(message, "line")), column = json_integer_value(json_object_get(message, "column"));
+    const json_int_t line = json_integer_value(json_object_get(message, "line")),
+                     column = json_integer_value(json_object_get(message, "column"));
     const char *code = text_at(message, "code"), *help = text_at(message, "help");
     if (line) say(out, "%lld:%lld: ", (long long)line, (long long)column);
-    say(out, "%s%s%s%s%s%s\n", *code ? "[" : "", code, *code ? "] " : "", json_is_string(message) ? json_string_value(message) : text_at(message, "message"),
-        *help ? "; help: " : "", help);
+    say(out, "%s%s%s%s%s%s\n", *code ? "[" : "", code, *code ? "] " : "",
+        json_is_string(message) ? json_string_value(message) : text_at(message, "message"), *help ? "; help: " : "",
+        help);
   }
 }
 
@@ -75,11 +91,13 @@ static void say_compiler(text *out, const nst_task *task, const nst_result *resu
     say(out, is_compiled(task) ? "The compiler accepts your answer.\n" : "Your answer could be read.\n");
     return;
   }
-  say(out, "Your answer could not be used (%s: %s).", nst_outcome_name(result->outcome), nst_outcome_meaning(result->outcome));
+  say(out, "Your answer could not be used (%s: %s).", nst_outcome_name(result->outcome),
+      nst_outcome_meaning(result->outcome));
   if (json_array_size(messages)) {
     say(out, is_compiled(task) ? " The compiler says:\n\n" : "\n\n");
     say_messages(out, messages);
-  } else say(out, "\n");
+  } else
+    say(out, "\n");
 }
 
 static void say_metrics(text *out, const nst_task *task, const nst_result *result) {
@@ -89,7 +107,8 @@ static void say_metrics(text *out, const nst_task *task, const nst_result *resul
   json_t *right;
   size_t n = 0;
   if (json_object_size(result->sub)) say(out, "\n");
-  json_object_foreach(result->sub, name, right) if (n++ < MOST_METRICS) say(out, "%s: %s\n", name, json_is_true(right) ? "right" : "wrong");
+  json_object_foreach(result->sub, name, right) if (n++ < MOST_METRICS)
+    say(out, "%s: %s\n", name, json_is_true(right) ? "right" : "wrong");
 }
 
 static void say_value(text *out, const json_t *value) {
@@ -147,7 +166,8 @@ char *nst_revise_feedback(nst_arm arm, const nst_task *task, const nst_sample *l
   return out.bytes;
 }
 
-json_t *nst_revise_messages(nst_arm arm, const nst_task *task, const json_t *messages, const nst_sample *last, const nst_result *result) {
+json_t *nst_revise_messages(nst_arm arm, const nst_task *task, const json_t *messages, const nst_sample *last,
+                            const nst_result *result) {
   json_t *out = json_copy((json_t *)messages);
   char *feedback = nst_revise_feedback(arm, task, last, result);
   if (!feedback) return out;

@@ -17,10 +17,11 @@
 
 enum {
   LARGEST_ANSWER = 16 << 20,
-  MOST_LIMITED = 20,       /* refusals for the rate of one request, before it is told */
-  MOST_FAILED = 10,        /* requests in a row that finally fail, before the server counts as gone */
-  SHORTEST_KEY = 8,        /* shorter ones are words, which answers may hold */
-  PROGRESS_MS = 200, POLL_MS = 1000,
+  MOST_LIMITED = 20, /* refusals for the rate of one request, before it is told */
+  MOST_FAILED = 10,  /* requests in a row that finally fail, before the server counts as gone */
+  SHORTEST_KEY = 8,  /* shorter ones are words, which answers may hold */
+  PROGRESS_MS = 200,
+  POLL_MS = 1000,
 };
 static const double DRAIN_SECONDS = 10, CONNECT_SECONDS = 30;
 
@@ -30,7 +31,7 @@ typedef struct {
   uint64_t attempt, limited; /* requests that failed, that were put off */
   unsigned generation;       /* of the refused parameters, when it was sent */
   double due, started;
-  CURL *easy;                /* NULL: it waits */
+  CURL *easy; /* NULL: it waits */
   char *body, *answer;
   size_t answer_size;
   bool too_large;
@@ -104,18 +105,26 @@ static bool make_headers(nst_client *c) {
   return ok && no_expect;
 }
 
-nst_client *nst_client_new(const nst_run_settings *settings, const nst_patience *patience, const nst_server *server, const char *key,
-                           char error[NST_RUNFILE_ERROR]) {
+nst_client *nst_client_new(const nst_run_settings *settings, const nst_patience *patience, const nst_server *server,
+                           const char *key, char error[NST_RUNFILE_ERROR]) {
   for (const char *k = key; k && *k; k++)
     if ((unsigned char)*k <= ' ' || (unsigned char)*k >= 127) {
-      snprintf(error, NST_RUNFILE_ERROR, "the key holds a space, a control character or one outside ASCII, which no header may hold");
+      snprintf(error, NST_RUNFILE_ERROR,
+               "the key holds a space, a control character or one outside ASCII, which no header may hold");
       return NULL;
     }
   nst_client *c = nst_memory_new(1, sizeof *c);
   uint64_t seed = 0;
   if (getrandom(&seed, sizeof seed, 0) != (ssize_t)sizeof seed) seed = (uint64_t)time(NULL);
-  *c = (nst_client){.settings = settings, .patience = patience, .server = server, .key = key, .key_size = key ? strlen(key) : 0,
-                    .refused.dropped = json_array(), .pace = nst_pace_make(patience->concurrency), .random = nst_random_make(seed, "jitter"), .first = -1};
+  *c = (nst_client){.settings = settings,
+                    .patience = patience,
+                    .server = server,
+                    .key = key,
+                    .key_size = key ? strlen(key) : 0,
+                    .refused.dropped = json_array(),
+                    .pace = nst_pace_make(patience->concurrency),
+                    .random = nst_random_make(seed, "jitter"),
+                    .first = -1};
   c->multi = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK ? curl_multi_init() : NULL;
   if (c->multi && make_headers(c)) return c;
   snprintf(error, NST_RUNFILE_ERROR, "libcurl cannot be started");
@@ -176,8 +185,10 @@ static void strike_json(const nst_client *c, json_t *json) {
   const char *name;
   size_t i;
   json_t *value;
-  if (json_is_object(json)) json_object_foreach(json, name, value) strike_json(c, value);
-  else if (json_is_array(json)) json_array_foreach(json, i, value) strike_json(c, value);
+  if (json_is_object(json))
+    json_object_foreach(json, name, value) strike_json(c, value);
+  else if (json_is_array(json))
+    json_array_foreach(json, i, value) strike_json(c, value);
   else if (json_is_string(json) && memmem(json_string_value(json), json_string_length(json), c->key, c->key_size)) {
     const size_t size = json_string_length(json);
     char *copy = nst_memory_text(json_string_value(json), size);
@@ -215,7 +226,8 @@ static void send_flight(nst_client *c, flight *f, double now) {
   *f->trouble = '\0';
   nst_pace_headers_init(&f->headers);
   size_t size;
-  f->body = nst_request_body(c->settings, &c->refused, f->job.messages, f->job.constrained, f->job.wanted[0].number, f->sent, &size);
+  f->body = nst_request_body(c->settings, &c->refused, f->job.messages, f->job.constrained, f->job.wanted[0].number,
+                             f->sent, &size);
   CURL *e = f->easy = curl_easy_init();
   if (!e) return;
   curl_easy_setopt(e, CURLOPT_URL, c->server->endpoint);
@@ -268,7 +280,8 @@ static void put_members(nst_client *c, json_t *sample, const flight *f, size_t i
 
 static json_t *begin_sample(nst_client *c, const flight *f, size_t i) {
   (void)c;
-  return json_pack("{s:s, s:s, s:s}", "schema", "nestor.sample/1", "task_id", f->job.task_id, "sample_id", f->job.wanted[i].sample_id);
+  return json_pack("{s:s, s:s, s:s}", "schema", "nestor.sample/1", "task_id", f->job.task_id, "sample_id",
+                   f->job.wanted[i].sample_id);
 }
 
 /* Takes the object over. */
@@ -284,7 +297,9 @@ static bool hand_over(nst_client *c, const flight *f, size_t i, json_t *json) {
   return ok;
 }
 
-static double tokens(const json_t *usage, const char *name) { return (double)json_integer_value(json_object_get(usage, name)); }
+static double tokens(const json_t *usage, const char *name) {
+  return (double)json_integer_value(json_object_get(usage, name));
+}
 
 /* Usage is of the whole request: the first of its samples has it. */
 static void put_usage(nst_client *c, json_t *sample, json_t *usage) {
@@ -294,7 +309,9 @@ static void put_usage(nst_client *c, json_t *sample, json_t *usage) {
   c->totals.tokens_in += in;
   c->totals.tokens_out += out;
   if (isnan(c->settings->price_in) && isnan(c->settings->price_out)) return;
-  const double cost = ((isnan(c->settings->price_in) ? 0 : c->settings->price_in) * in + (isnan(c->settings->price_out) ? 0 : c->settings->price_out) * out) / 1e6;
+  const double cost = ((isnan(c->settings->price_in) ? 0 : c->settings->price_in) * in +
+                       (isnan(c->settings->price_out) ? 0 : c->settings->price_out) * out) /
+                      1e6;
   json_object_set_new(sample, "cost", json_real(cost));
   c->totals.cost += cost;
 }
@@ -306,7 +323,9 @@ static void answered(nst_client *c, flight *f, nst_reply *reply, long latency_ms
   if (n > f->sent) n = f->sent;
   if (n < f->sent && !c->single) {
     c->single = true;
-    c->calls->notice(c->calls->context, "the server gives fewer answers than one request asks for; from now on each has a request of its own");
+    c->calls->notice(
+      c->calls->context,
+      "the server gives fewer answers than one request asks for; from now on each has a request of its own");
   }
   bool ok = true;
   for (size_t i = 0; ok && i < n; i++) {
@@ -314,8 +333,10 @@ static void answered(nst_client *c, flight *f, nst_reply *reply, long latency_ms
     json_t *sample = begin_sample(c, f, i);
     for (int k = 0; k < 4; k++) json_object_set(sample, texts[k], json_object_get(choice, texts[k]));
     json_object_set_new(sample, "model", json_string(c->settings->model));
-    if (*reply->served && strcmp(reply->served, c->settings->model)) json_object_set_new(sample, "served_model", json_string(reply->served));
-    json_object_set_new(sample, "sampling", nst_request_sampling(c->settings, &c->refused, f->job.constrained, f->job.wanted[0].number));
+    if (*reply->served && strcmp(reply->served, c->settings->model))
+      json_object_set_new(sample, "served_model", json_string(reply->served));
+    json_object_set_new(sample, "sampling",
+                        nst_request_sampling(c->settings, &c->refused, f->job.constrained, f->job.wanted[0].number));
     json_object_set(sample, "finish_reason", json_object_get(choice, "finish_reason"));
     if (i == 0) put_usage(c, sample, reply->usage);
     put_members(c, sample, f, i, latency_ms);
@@ -347,20 +368,24 @@ static void finally_failed(nst_client *c, flight *f, const char *text, long late
   if (!ok) begin_end(c, NST_CLIENT_FAILED, 0, now);
   flight_free(c, f);
   if (++c->failed_in_a_row >= MOST_FAILED)
-    stop_with(c, NST_CLIENT_UNREACHABLE, now, text, "; 10 requests in a row failed, so the run stops here; the same command asks for them again");
+    stop_with(c, NST_CLIENT_UNREACHABLE, now, text,
+              "; 10 requests in a row failed, so the run stops here; the same command asks for them again");
 }
 
 /* ---- what an answer leads to ---------------------------------------------- */
 
-/* Everybody waits, as the server asks. false: longer than is allowed. */
-static bool wait_for(nst_client *c, double seconds, double now, const char *text) {
-  if (seconds <= c->patience->longest_wait) {
-    c->pause_until = fmax(c->pause_until, now + seconds);
+/* Everybody waits, as the server asks and a little more, so that not all come back at once. false: longer than is
+ * allowed. */
+static bool wait_for(nst_client *c, double asked, double more, double now, const char *text) {
+  if (asked <= c->patience->longest_wait) {
+    c->pause_until = fmax(c->pause_until, now + asked + more);
     return true;
   }
   char what[160];
-  snprintf(what, sizeof what, "; rate limited: the server asks to wait %.0f s, longer than --longest-wait %.0f; run the same command later", seconds,
-           c->patience->longest_wait);
+  snprintf(
+    what, sizeof what,
+    "; rate limited: the server asks to wait %.0f s, longer than --longest-wait %.0f; run the same command later",
+    asked, c->patience->longest_wait);
   stop_with(c, NST_CLIENT_RATE_LIMITED, now, text, what);
   return false;
 }
@@ -374,14 +399,17 @@ static void limited(nst_client *c, flight *f, const char *text, double now) {
   c->totals.limited++;
   nst_pace_trouble(&c->pace, f->started, now);
   if (++f->limited >= MOST_LIMITED) {
-    stop_with(c, NST_CLIENT_RATE_LIMITED, now, text, "; rate limited: one request was put off 20 times; run the same command later");
+    stop_with(c, NST_CLIENT_RATE_LIMITED, now, text,
+              "; rate limited: one request was put off 20 times; run the same command later");
     return flight_free(c, f);
   }
-  const double asked = nst_pace_headers_wait(&f->headers, true, (double)time(NULL));
-  /* Never before it says so, and not all at the same moment after. */
-  const double wait = asked >= 0 ? asked + 0.05 + chance(c) * fmin(1, 0.1 * asked) : nst_pace_backoff(f->limited, chance(c));
-  if (!wait_for(c, wait, now, text)) return flight_free(c, f);
-  put_off(c, f, now + wait);
+  double asked = nst_pace_headers_wait(&f->headers, true, (double)time(NULL)), more = 0;
+  if (asked < 0)
+    asked = fmin(nst_pace_backoff(f->limited, chance(c)), c->patience->longest_wait);
+  else
+    more = 0.05 + chance(c) * fmin(1, 0.1 * asked);
+  if (!wait_for(c, asked, more, now, text)) return flight_free(c, f);
+  put_off(c, f, now + asked + more);
 }
 
 static void again(nst_client *c, flight *f, const char *text, long latency_ms, bool unreachable, double now) {
@@ -392,8 +420,9 @@ static void again(nst_client *c, flight *f, const char *text, long latency_ms, b
     stop_with(c, NST_CLIENT_UNREACHABLE, now, text, "; the same command goes on when the server is there");
     return flight_free(c, f);
   }
-  const double asked = nst_pace_headers_wait(&f->headers, false, (double)time(NULL)), backoff = nst_pace_backoff(f->attempt, chance(c));
-  if (asked > backoff && !wait_for(c, asked, now, text)) return flight_free(c, f);
+  const double asked = nst_pace_headers_wait(&f->headers, false, (double)time(NULL)),
+               backoff = nst_pace_backoff(f->attempt, chance(c));
+  if (asked > backoff && !wait_for(c, asked, 0, now, text)) return flight_free(c, f);
   put_off(c, f, now + fmax(asked, backoff));
 }
 
@@ -406,13 +435,16 @@ static void bad(nst_client *c, flight *f, const nst_reply *reply, const char *te
     const char *becomes = nst_request_drop(&c->refused, parameter);
     if (!strcmp(parameter, "n")) c->single = true;
     c->generation++;
-    if (becomes) snprintf(said, sizeof said, "%s; %s is sent as %s from now on", text, parameter, becomes);
-    else snprintf(said, sizeof said, "%s; %s is left out from now on", text, parameter);
+    if (becomes)
+      snprintf(said, sizeof said, "%s; %s is sent as %s from now on", text, parameter, becomes);
+    else
+      snprintf(said, sizeof said, "%s; %s is left out from now on", text, parameter);
     c->calls->notice(c->calls->context, said);
     return put_off(c, f, now);
   }
-  const bool too_long = !strcmp(reply->code, "context_length_exceeded") || strcasestr(reply->text, "context length") || strcasestr(reply->text, "too long") ||
-                        strcasestr(reply->text, "context size") || strcasestr(reply->text, "too large");
+  const bool too_long = !strcmp(reply->code, "context_length_exceeded") || strcasestr(reply->text, "context length") ||
+                        strcasestr(reply->text, "too long") || strcasestr(reply->text, "context size") ||
+                        strcasestr(reply->text, "too large");
   if (c->totals.answered || too_long) return finally_failed(c, f, text, latency_ms, now);
   stop_with(c, NST_CLIENT_REFUSED, now, text, "; --omit PARAM leaves a parameter out of requests");
   flight_free(c, f);
@@ -429,10 +461,13 @@ static bool connection_trouble(const flight *f, CURLcode code, char *text, size_
   nst_reply_line(detail, sizeof detail, f->trouble, strlen(f->trouble));
   snprintf(text, room, "%s", *detail ? detail : curl_easy_strerror(code));
   switch ((int)code) {
-  case CURLE_PEER_FAILED_VERIFICATION: case CURLE_SSL_CACERT_BADFILE: case CURLE_UNSUPPORTED_PROTOCOL: case CURLE_URL_MALFORMAT:
-    *kind = NST_REPLY_STOP;
-    return false;
-  case CURLE_COULDNT_CONNECT: case CURLE_COULDNT_RESOLVE_HOST: case CURLE_COULDNT_RESOLVE_PROXY: return true;
+  case CURLE_PEER_FAILED_VERIFICATION:
+  case CURLE_SSL_CACERT_BADFILE:
+  case CURLE_UNSUPPORTED_PROTOCOL:
+  case CURLE_URL_MALFORMAT: *kind = NST_REPLY_STOP; return false;
+  case CURLE_COULDNT_CONNECT:
+  case CURLE_COULDNT_RESOLVE_HOST:
+  case CURLE_COULDNT_RESOLVE_PROXY: return true;
   }
   return false;
 }
@@ -450,7 +485,8 @@ static void landed(nst_client *c, flight *f, CURLcode code, double now) {
     if (f->answer) strike(c, f->answer, f->answer_size);
     nst_reply_read(&reply, c->settings->dialect, status, f->answer ? f->answer : "", f->answer_size);
     snprintf(text, sizeof text, "%s says %ld%s%s", c->server->host, status, *reply.text ? ": " : "", reply.text);
-    if (reply.kind == NST_REPLY_AGAIN && status >= 200 && status < 300) snprintf(text, sizeof text, "%s: %s", c->server->host, reply.text);
+    if (reply.kind == NST_REPLY_AGAIN && status >= 200 && status < 300)
+      snprintf(text, sizeof text, "%s: %s", c->server->host, reply.text);
   } else {
     unreachable = connection_trouble(f, code, trouble, sizeof trouble, &reply.kind);
     snprintf(text, sizeof text, "%s: %s", c->server->host, trouble);
@@ -472,7 +508,8 @@ static void landed(nst_client *c, flight *f, CURLcode code, double now) {
     stop_with(c, NST_CLIENT_REFUSED, now, text,
               status == 404   ? "; is the address that of the API (often it ends in /v1), and is the model there?"
               : status == 401 ? "; the key comes from NESTOR_API_KEY, or --key-env NAME"
-              : status >= 300 && status < 400 ? "; redirections are not followed: give --base-url where it leads" : "");
+              : status >= 300 && status < 400 ? "; redirections are not followed: give --base-url where it leads"
+                                              : "");
     flight_free(c, f);
     break;
   }
@@ -504,8 +541,10 @@ static int idle_ms(const nst_client *c, double now) {
   double until = now + POLL_MS / 1000.0;
   for (size_t i = 0; i < c->nflights; i++)
     if (!c->flights[i]->easy) until = fmin(until, fmax(c->flights[i]->due, c->pause_until));
-  if (c->draining) until = fmin(until, c->drain_until);
-  else if (c->pause_until > now) until = fmin(until, c->pause_until);
+  if (c->draining)
+    until = fmin(until, c->drain_until);
+  else if (c->pause_until > now)
+    until = fmin(until, c->pause_until);
   until = fmin(until, c->last_progress + PROGRESS_MS / 1000.0);
   return until <= now ? 1 : (int)ceil((until - now) * 1000);
 }
@@ -548,7 +587,8 @@ nst_client_end nst_client_run(nst_client *c, const nst_client_calls *calls, char
     over = c->draining ? !c->totals.in_flight || now >= c->drain_until : c->exhausted && !c->nflights;
     if (over) break;
     struct curl_waitfd stop = {.fd = calls->stop_fd, .events = CURL_WAIT_POLLIN};
-    curl_multi_poll(c->multi, &stop, calls->stop_fd >= 0, news ? 0 : idle_ms(c, now), NULL); /* what has landed makes room */
+    curl_multi_poll(c->multi, &stop, calls->stop_fd >= 0, news ? 0 : idle_ms(c, now),
+                    NULL); /* what has landed makes room */
     const int wish = stop.revents ? calls->stopping(calls->context) : 0;
     if (!wish) continue;
     begin_end(c, NST_CLIENT_STOPPED, DRAIN_SECONDS, now);

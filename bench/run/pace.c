@@ -26,7 +26,9 @@ void nst_pace_trouble(nst_pace *pace, double started, double now) {
 }
 
 double nst_pace_backoff(uint64_t attempt, double random) {
-  const double full = attempt > 10 ? LONGEST_BACKOFF : fmin(LONGEST_BACKOFF, FIRST_BACKOFF * (double)(UINT64_C(1) << (attempt ? attempt - 1 : 0)));
+  const double full = attempt > 10
+                        ? LONGEST_BACKOFF
+                        : fmin(LONGEST_BACKOFF, FIRST_BACKOFF * (double)(UINT64_C(1) << (attempt ? attempt - 1 : 0)));
   return full * (1 - random / 2);
 }
 
@@ -34,7 +36,10 @@ double nst_pace_backoff(uint64_t attempt, double random) {
 
 /* "1h2m3.5s": numbers with units, to the end. */
 static double duration(const char *text) {
-  static const struct { const char *name; double seconds; } units[] = {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+  static const struct {
+    const char *name;
+    double seconds;
+  } units[] = {{"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
   double sum = 0;
   while (*text) {
     char *end;
@@ -68,10 +73,12 @@ double nst_pace_read_wait(const char *text, double now) {
   if (*text >= '0' && *text <= '9') {
     const double n = strtod(text, &end);
     end += strspn(end, " \t\r\n");
-    if (!*end) seconds = n > 1e11 ? n / 1000 - now : n > 1e9 ? n - now : n;
+    if (!*end)
+      seconds = n > 1e11 ? n / 1000 - now : n > 1e9 ? n - now : n;
     else if ((seconds = duration(text)) < 0) {
       const double at = instant(text);
-      if (at >= 0) seconds = at - now;
+      if (at >= 0)
+        seconds = at - now;
       else {
         const time_t date = curl_getdate(text, NULL);
         if (date < 0) return -1;
@@ -82,7 +89,8 @@ double nst_pace_read_wait(const char *text, double now) {
     const time_t date = curl_getdate(text, NULL);
     if (date < 0) return -1;
     seconds = (double)date - now;
-  } else return -1;
+  } else
+    return -1;
   return isfinite(seconds) ? fmax(seconds, 0) : -1;
 }
 
@@ -102,7 +110,9 @@ static int limit_of(nst_pace_headers *h, const char *what, size_t n) {
   return h->nlimits++;
 }
 
-static bool begins(const char *name, size_t n, const char *with) { return n >= strlen(with) && !strncasecmp(name, with, strlen(with)); }
+static bool begins(const char *name, size_t n, const char *with) {
+  return n >= strlen(with) && !strncasecmp(name, with, strlen(with));
+}
 static bool ends(const char *name, size_t n, const char *with) {
   return n >= strlen(with) && !strncasecmp(name + n - strlen(with), with, strlen(with));
 }
@@ -121,21 +131,26 @@ void nst_pace_headers_take(nst_pace_headers *h, const char *line, unsigned long 
   value[length] = '\0';
   bool reset = false;
   int at = -1;
-  if (n == 11 && begins(line, n, "retry-after")) memcpy(h->retry_after, value, length + 1);
+  if (n == 11 && begins(line, n, "retry-after"))
+    memcpy(h->retry_after, value, length + 1);
   else if (n == 4 && begins(line, n, "date")) {
     const time_t date = curl_getdate(value, NULL);
     if (date >= 0) h->date = (double)date;
   } else if (begins(line, n, "x-ratelimit-reset")) {
     reset = true;
     at = limit_of(h, line + 17, n - 17);
-  } else if (begins(line, n, "x-ratelimit-remaining")) at = limit_of(h, line + 21, n - 21);
+  } else if (begins(line, n, "x-ratelimit-remaining"))
+    at = limit_of(h, line + 21, n - 21);
   else if (begins(line, n, "anthropic-ratelimit-") && ends(line, n, "-reset")) {
     reset = true;
     at = limit_of(h, line + 19, n - 19 - 6);
-  } else if (begins(line, n, "anthropic-ratelimit-") && ends(line, n, "-remaining")) at = limit_of(h, line + 19, n - 19 - 10);
+  } else if (begins(line, n, "anthropic-ratelimit-") && ends(line, n, "-remaining"))
+    at = limit_of(h, line + 19, n - 19 - 10);
   if (at < 0) return;
-  if (reset) memcpy(h->limits[at].reset, value, length + 1);
-  else if (*value >= '0' && *value <= '9') h->limits[at].remaining = strtod(value, NULL);
+  if (reset)
+    memcpy(h->limits[at].reset, value, length + 1);
+  else if (*value >= '0' && *value <= '9')
+    h->limits[at].remaining = strtod(value, NULL);
 }
 
 double nst_pace_headers_wait(const nst_pace_headers *h, bool refused, double clock) {

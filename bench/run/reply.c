@@ -14,18 +14,26 @@ void nst_reply_line(char *out, size_t room, const char *text, size_t size) {
   bool gap = false, cut = false;
   for (size_t i = 0; i < size && !cut;) {
     const unsigned char c = (unsigned char)text[i];
-    size_t length = c < 0x80 ? 1 : c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+    size_t length = c < 0x80                ? 1
+                    : c >= 0xC2 && c < 0xE0 ? 2
+                    : c >= 0xE0 && c < 0xF0 ? 3
+                    : c >= 0xF0 && c < 0xF5 ? 4
+                                            : 0;
     bool good = length && i + length <= size;
     for (size_t k = 1; good && k < length; k++) good = ((unsigned char)text[i + k] & 0xC0) == 0x80;
     if (!good) length = 1;
     /* Control characters of ASCII and of Latin-1, spaces. */
-    if (c <= ' ' || c == 0x7f || (good && c == 0xC2 && (unsigned char)text[i + 1] < 0xA0)) gap = n > 0;
+    if (c <= ' ' || c == 0x7f || (good && c == 0xC2 && (unsigned char)text[i + 1] < 0xA0))
+      gap = n > 0;
     else {
-      if (n + gap + length + 3 > room) cut = true;
+      if (n + gap + length + 3 > room)
+        cut = true;
       else {
         if (gap) out[n++] = ' ';
-        if (good) memcpy(out + n, text + i, length);
-        else out[n] = '?';
+        if (good)
+          memcpy(out + n, text + i, length);
+        else
+          out[n] = '?';
         n += length;
       }
       gap = false;
@@ -41,7 +49,10 @@ static void line_of(char *out, size_t room, const json_t *text) {
 }
 
 /* A growing text, that may hold NUL bytes. */
-typedef struct { char *bytes; size_t size; } text;
+typedef struct {
+  char *bytes;
+  size_t size;
+} text;
 static void add(text *t, const char *bytes, size_t size) {
   t->bytes = nst_memory_grow(t->bytes, t->size + size + 1, 1);
   memcpy(t->bytes + t->size, bytes, size);
@@ -65,7 +76,8 @@ static const char *last(const text *in, const char *what) {
   return NULL;
 }
 
-/* Completion and thinking of a content: up to the last </think> it is thinking, and so is all of it behind a <think> that opens it and is not closed. */
+/* Completion and thinking of a content: up to the last </think> it is thinking, and so is all of it behind a <think>
+ * that opens it and is not closed. */
 static void finish_choice(json_t *choice, text *content, text *reasoning) {
   static const char open[] = "<think>", close[] = "</think>";
   text completion = {NULL, 0}, thought = {NULL, 0};
@@ -78,10 +90,14 @@ static void finish_choice(json_t *choice, text *content, text *reasoning) {
     const size_t at = (size_t)(end - content->bytes);
     add(&thought, content->bytes + from, at - from);
     add(&completion, end + sizeof close - 1, content->size - at - (sizeof close - 1));
-  } else if (opens) add(&thought, content->bytes + from, content->size - from);
-  else if (content->size) add(&completion, content->bytes, content->size);
-  if (end || opens) put_text(choice, "raw", content, true);
-  else free(content->bytes);
+  } else if (opens)
+    add(&thought, content->bytes + from, content->size - from);
+  else if (content->size)
+    add(&completion, content->bytes, content->size);
+  if (end || opens)
+    put_text(choice, "raw", content, true);
+  else
+    free(content->bytes);
   if (thought.size && reasoning->size) add(reasoning, "\n", 1);
   if (thought.size) add(reasoning, thought.bytes, thought.size);
   free(thought.bytes);
@@ -96,19 +112,24 @@ static void take_blocks(const json_t *blocks, text *content, text *reasoning) {
   json_array_foreach(blocks, i, block) {
     const char *type = json_string_value(json_object_get(block, "type"));
     if (!type) continue;
-    if (!strcmp(type, "text")) add_json(content, json_object_get(block, "text"));
+    if (!strcmp(type, "text"))
+      add_json(content, json_object_get(block, "text"));
     else if (!strcmp(type, "thinking") || !strcmp(type, "reasoning")) {
       const json_t *inner = json_object_get(block, type);
-      if (json_is_array(inner)) take_blocks(inner, reasoning, reasoning);
-      else add_json(reasoning, inner ? inner : json_object_get(block, "text"));
+      if (json_is_array(inner))
+        take_blocks(inner, reasoning, reasoning);
+      else
+        add_json(reasoning, inner ? inner : json_object_get(block, "text"));
     }
   }
 }
 
 static const char *ending(const char *word) {
-  static const struct { const char *theirs, *ours; } words[] = {
-    {"end_turn", "stop"}, {"stop_sequence", "stop"}, {"eos", "stop"}, {"eos_token", "stop"}, {"max_tokens", "length"},
-    {"model_context_window_exceeded", "length"}, {"safety", "content_filter"}, {"tool_use", "tool_calls"}, {"function_call", "tool_calls"}};
+  static const struct {
+    const char *theirs, *ours;
+  } words[] = {{"end_turn", "stop"},         {"stop_sequence", "stop"},  {"eos", "stop"},
+               {"eos_token", "stop"},        {"max_tokens", "length"},   {"model_context_window_exceeded", "length"},
+               {"safety", "content_filter"}, {"tool_use", "tool_calls"}, {"function_call", "tool_calls"}};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcasecmp(word, words[i].theirs)) return words[i].ours;
   return word;
@@ -125,8 +146,10 @@ static json_t *openai_choice(const json_t *given) {
   json_t *choice = json_object();
   const json_t *message = json_object_get(given, "message"), *content = json_object_get(message, "content");
   text said = {NULL, 0}, reasoning = {NULL, 0};
-  if (json_is_array(content)) take_blocks(content, &said, &reasoning);
-  else add_json(&said, content);
+  if (json_is_array(content))
+    take_blocks(content, &said, &reasoning);
+  else
+    add_json(&said, content);
   if (!content && !message) add_json(&said, json_object_get(given, "text"));
   const json_t *thought = json_object_get(message, "reasoning_content");
   if (!json_is_string(thought) || !json_string_length(thought)) thought = json_object_get(message, "reasoning");
@@ -156,7 +179,8 @@ static json_t *empty_choice(void) { return json_pack("{s:s, s:s}", "completion",
 
 static void take_count(json_t *usage, const char *as, const json_t *value) {
   int64_t n;
-  if (json_is_integer(value) && (n = json_integer_value(value)) >= 0 && n <= INT64_C(1) << 53) json_object_set_new(usage, as, json_integer(n));
+  if (json_is_integer(value) && (n = json_integer_value(value)) >= 0 && n <= INT64_C(1) << 53)
+    json_object_set_new(usage, as, json_integer(n));
 }
 
 static json_t *read_usage(const json_t *given) {
@@ -166,7 +190,8 @@ static json_t *read_usage(const json_t *given) {
   take_count(usage, "input_tokens", json_object_get(given, "input_tokens"));
   take_count(usage, "output_tokens", json_object_get(given, "completion_tokens"));
   take_count(usage, "output_tokens", json_object_get(given, "output_tokens"));
-  take_count(usage, "reasoning_tokens", json_object_get(json_object_get(given, "completion_tokens_details"), "reasoning_tokens"));
+  take_count(usage, "reasoning_tokens",
+             json_object_get(json_object_get(given, "completion_tokens_details"), "reasoning_tokens"));
   /* What comes out of a cache was input too. */
   static const char *const cached[] = {"cache_read_input_tokens", "cache_creation_input_tokens"};
   for (int i = 0; i < 2; i++) {
@@ -188,7 +213,8 @@ static void take_error(nst_reply *out, const json_t *body) {
   static const char *const names[] = {"message", "detail", "msg"};
   for (int i = 0; i < 3 && !*out->text; i++) {
     const json_t *said = json_object_get(from, names[i]);
-    if (json_is_string(said)) line_of(out->text, sizeof out->text, said);
+    if (json_is_string(said))
+      line_of(out->text, sizeof out->text, said);
     else if (said && !json_is_null(said)) {
       char *dump = json_dumps(said, JSON_COMPACT | JSON_ENCODE_ANY);
       if (dump) nst_reply_line(out->text, sizeof out->text, dump, strlen(dump));
@@ -203,7 +229,9 @@ static void take_error(nst_reply *out, const json_t *body) {
 static nst_reply_kind kind_of(long status) {
   if (status == 429) return NST_REPLY_LIMITED;
   if (status == 408 || status == 409 || status == 425 || status >= 500) return NST_REPLY_AGAIN;
-  if (status == 401 || status == 402 || status == 403 || status == 404 || status == 405 || (status >= 300 && status < 400)) return NST_REPLY_STOP;
+  if (status == 401 || status == 402 || status == 403 || status == 404 || status == 405 ||
+      (status >= 300 && status < 400))
+    return NST_REPLY_STOP;
   return NST_REPLY_BAD;
 }
 
@@ -230,17 +258,23 @@ void nst_reply_read(nst_reply *out, nst_dialect dialect, long status, const char
   }
   out->kind = NST_REPLY_AGAIN;
   const json_t *error = json_object_get(json, "error"), *choices = json_object_get(json, "choices");
-  if (!json) snprintf(out->text, sizeof out->text, "the answer is not JSON: %.160s, at byte %d of %zu", why.text, why.position, size);
-  else if (!json_is_object(json)) strcpy(out->text, "the answer is not a JSON object");
+  if (!json)
+    snprintf(out->text, sizeof out->text, "the answer is not JSON: %.160s, at byte %d of %zu", why.text, why.position,
+             size);
+  else if (!json_is_object(json))
+    strcpy(out->text, "the answer is not a JSON object");
   else if (error && !json_is_null(error)) {
     take_error(out, json);
     out->kind = kind_of(inner_status(error));
-  } else if (dialect == NST_DIALECT_ANTHROPIC ? !json_is_array(json_object_get(json, "content")) : !json_is_array(choices))
-    snprintf(out->text, sizeof out->text, "the answer has no array \"%s\"", dialect == NST_DIALECT_ANTHROPIC ? "content" : "choices");
+  } else if (dialect == NST_DIALECT_ANTHROPIC ? !json_is_array(json_object_get(json, "content"))
+                                              : !json_is_array(choices))
+    snprintf(out->text, sizeof out->text, "the answer has no array \"%s\"",
+             dialect == NST_DIALECT_ANTHROPIC ? "content" : "choices");
   else {
     out->kind = NST_REPLY_ANSWERED;
     out->choices = json_array();
-    if (dialect == NST_DIALECT_ANTHROPIC) json_array_append_new(out->choices, anthropic_choice(json));
+    if (dialect == NST_DIALECT_ANTHROPIC)
+      json_array_append_new(out->choices, anthropic_choice(json));
     else {
       size_t i;
       json_t *choice;

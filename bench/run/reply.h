@@ -1,7 +1,8 @@
 /* What a server's answer means: samples, or what to do instead.
  *
- * Thinking (reasoning_content, reasoning, thinking blocks, <think>) never stays in the completion. Ways of ending are stop, length, refusal, content_filter,
- * tool_calls and empty (no choice at all); others keep the server's word. Texts for people are one line, without control characters. */
+ * Thinking (reasoning_content, reasoning, thinking blocks, <think>) never stays in the completion. Ways of ending are
+ * stop, length, refusal, content_filter, tool_calls and empty (no choice at all); others keep the server's word. Texts
+ * for people are one line, without control characters. */
 #ifndef NST_BENCH_RUN_REPLY_H
 #define NST_BENCH_RUN_REPLY_H
 #include "bench/run/settings.h"

@@ -51,7 +51,8 @@ static bool left_out(const nst_run_settings *s, const nst_refused_parameters *re
 }
 
 /* All parameters of a body beside model and messages, as they are sent. */
-static json_t *parameters(const nst_run_settings *s, const nst_refused_parameters *refused, bool constrained, uint64_t first, size_t n) {
+static json_t *parameters(const nst_run_settings *s, const nst_refused_parameters *refused, bool constrained,
+                          uint64_t first, size_t n) {
   json_t *all = json_object(), *out = json_object();
   const bool anthropic = s->dialect == NST_DIALECT_ANTHROPIC;
   if (s->max_tokens != NST_NOT_GIVEN || anthropic)
@@ -59,9 +60,11 @@ static json_t *parameters(const nst_run_settings *s, const nst_refused_parameter
                         json_integer(s->max_tokens != NST_NOT_GIVEN ? (json_int_t)s->max_tokens : ANTHROPIC_TOKENS));
   if (!isnan(s->temperature)) json_object_set_new(all, "temperature", json_real(s->temperature));
   if (!isnan(s->top_p)) json_object_set_new(all, "top_p", json_real(s->top_p));
-  if (s->seed != NST_NOT_GIVEN) json_object_set_new(all, "seed", json_integer((json_int_t)((s->seed + first) & INT64_MAX)));
+  if (s->seed != NST_NOT_GIVEN)
+    json_object_set_new(all, "seed", json_integer((json_int_t)((s->seed + first) & INT64_MAX)));
   if (n > 1) json_object_set_new(all, "n", json_integer((json_int_t)n));
-  if (constrained && s->constraint == NST_CONSTRAINT_LLAMA) json_object_set_new(all, "grammar", json_string(s->grammar));
+  if (constrained && s->constraint == NST_CONSTRAINT_LLAMA)
+    json_object_set_new(all, "grammar", json_string(s->grammar));
   if (constrained && s->constraint == NST_CONSTRAINT_VLLM)
     json_object_set_new(all, "structured_outputs", json_pack("{s:s}", "grammar", s->grammar));
   if (s->extra) json_object_update(all, s->extra);
@@ -72,8 +75,8 @@ static json_t *parameters(const nst_run_settings *s, const nst_refused_parameter
   return out;
 }
 
-char *nst_request_body(const nst_run_settings *s, const nst_refused_parameters *refused, const json_t *messages, bool constrained, uint64_t first,
-                       size_t n, size_t *size) {
+char *nst_request_body(const nst_run_settings *s, const nst_refused_parameters *refused, const json_t *messages,
+                       bool constrained, uint64_t first, size_t n, size_t *size) {
   json_t *body = json_pack("{s:s}", "model", s->model);
   if (s->dialect == NST_DIALECT_ANTHROPIC) { /* system texts stand apart */
     json_t *system = NULL, *rest = json_array();
@@ -90,7 +93,8 @@ char *nst_request_body(const nst_run_settings *s, const nst_refused_parameters *
     }
     if (system) json_object_set_new(body, "system", system);
     json_object_set_new(body, "messages", rest);
-  } else json_object_set(body, "messages", (json_t *)messages);
+  } else
+    json_object_set(body, "messages", (json_t *)messages);
   json_t *rest = parameters(s, refused, constrained, first, n);
   json_object_update(body, rest);
   char *text = nst_record_text(body, size);
@@ -99,11 +103,13 @@ char *nst_request_body(const nst_run_settings *s, const nst_refused_parameters *
   return text;
 }
 
-void nst_request_hash(char out[NST_DIGEST_TEXT], const nst_run_settings *s, const char *path, const json_t *messages, bool constrained, uint64_t number) {
+void nst_request_hash(char out[NST_DIGEST_TEXT], const nst_run_settings *s, const char *path, const json_t *messages,
+                      bool constrained, uint64_t number) {
   json_t *sampling = nst_run_settings_sampling(s);
   json_object_del(sampling, "choices"); /* how they are fetched, not what they are */
-  json_t *all = json_pack("{s:s, s:s, s:s, s:O, s:o, s:b, s:I}", "dialect", nst_dialect_name(s->dialect), "path", path, "model", s->model, "messages",
-                          messages, "sampling", sampling, "constrained", constrained, "number", (json_int_t)number);
+  json_t *all = json_pack("{s:s, s:s, s:s, s:O, s:o, s:b, s:I}", "dialect", nst_dialect_name(s->dialect), "path", path,
+                          "model", s->model, "messages", messages, "sampling", sampling, "constrained", constrained,
+                          "number", (json_int_t)number);
   size_t size;
   char *text = nst_record_text(all, &size);
   nst_digest_text(out, (const nst_digest_part[]){{text, size}}, 1);
@@ -111,7 +117,8 @@ void nst_request_hash(char out[NST_DIGEST_TEXT], const nst_run_settings *s, cons
   json_decref(all);
 }
 
-json_t *nst_request_sampling(const nst_run_settings *s, const nst_refused_parameters *refused, bool constrained, uint64_t number) {
+json_t *nst_request_sampling(const nst_run_settings *s, const nst_refused_parameters *refused, bool constrained,
+                             uint64_t number) {
   json_t *out = parameters(s, refused, constrained, number, 1);
   /* The grammar stands in the run file once, by its hash. */
   if (json_object_get(out, "grammar")) json_object_set_new(out, "grammar", json_string("gbnf"));
@@ -132,14 +139,17 @@ static const char *named(const char *text, const char *name) {
   return NULL;
 }
 
-const char *nst_request_refused(const nst_run_settings *s, const nst_refused_parameters *refused, const char *text, const char *param, const char *code) {
+const char *nst_request_refused(const nst_run_settings *s, const nst_refused_parameters *refused, const char *text,
+                                const char *param, const char *code) {
   /* A value out of range is the user's to mend: only a parameter that is not known or not taken goes. */
-  static const char *const words[] = {"unsupported", "not support", "unrecognized", "unrecognised", "unknown", "unexpected", "not permitted",
-                                      "not allowed", "extra input", "extra field", "deprecated", "only the default"};
+  static const char *const words[] = {"unsupported", "not support", "unrecognized",  "unrecognised",
+                                      "unknown",     "unexpected",  "not permitted", "not allowed",
+                                      "extra input", "extra field", "deprecated",    "only the default"};
   bool about = code && (!strncmp(code, "unsupported_", 12) || !strcmp(code, "unknown_parameter"));
   for (size_t i = 0; !about && i < sizeof words / sizeof *words; i++) about = strcasestr(text, words[i]) != NULL;
   if (!about) return NULL;
-  json_t *sent = parameters(s, refused, false, 0, s->choices); /* without the grammar: its loss would change what is measured */
+  json_t *sent =
+    parameters(s, refused, false, 0, s->choices); /* without the grammar: its loss would change what is measured */
   const char *found = NULL, *earliest = NULL, *name;
   json_t *value;
   json_object_foreach(sent, name, value) {
@@ -147,7 +157,9 @@ const char *nst_request_refused(const nst_run_settings *s, const nst_refused_par
     if (param && *param && !named(param, name)) at = NULL;
     if (!at || (earliest && at >= earliest)) continue;
     earliest = at;
-    found = !strcmp(name, "max_tokens") ? "max_tokens" : !strcmp(name, "max_completion_tokens") ? "max_completion_tokens" : name;
+    found = !strcmp(name, "max_tokens")              ? "max_tokens"
+            : !strcmp(name, "max_completion_tokens") ? "max_completion_tokens"
+                                                     : name;
   }
   /* The name outlives the object: it is the caller's settings' or one of ours. */
   static const char *const ours[] = {"max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "n"};

@@ -1,7 +1,8 @@
 /* The run file over SQLite: opening and its refusals, facts, rows.
  *
- * The file is switched to WAL mode at the first write and back when it is closed, so that reading changes nothing and a file at rest is one file.
- * Walks take the row numbers first and then one row at a time, so that no statement is open while the callee runs. */
+ * The file is switched to WAL mode at the first write and back when it is closed, so that reading changes nothing and a
+ * file at rest is one file. Walks take the row numbers first and then one row at a time, so that no statement is open
+ * while the callee runs. */
 #include "bench/run/runfile.h"
 
 #include "bench/record/memory.h"
@@ -22,21 +23,40 @@ enum { APPLICATION = 0x4E737452 /* "NstR" */, BUSY_MS = 60000, LOCK_TRIES = 20, 
 static const char schema_name[] = "nestor.run/1";
 
 /* Statements, each prepared when first needed. */
-typedef enum { GET, PUT, PUT_TASK, PUT_SAMPLE, DROP_RESULT, PUT_RESULT, HAS, TASK_AT, SAMPLE_AT, RESULT_ALONE_AT, FIND, COUNT, STATEMENTS } statement;
-#define SAMPLE_ROW "SELECT s.json, r.json, s.task_id, s.sample_id FROM sample s LEFT JOIN result r USING (task_id, sample_id) WHERE "
+typedef enum {
+  GET,
+  PUT,
+  PUT_TASK,
+  PUT_SAMPLE,
+  DROP_RESULT,
+  PUT_RESULT,
+  HAS,
+  TASK_AT,
+  SAMPLE_AT,
+  RESULT_ALONE_AT,
+  FIND,
+  COUNT,
+  STATEMENTS
+} statement;
+#define SAMPLE_ROW                                                                                                     \
+  "SELECT s.json, r.json, s.task_id, s.sample_id FROM sample s LEFT JOIN result r USING (task_id, sample_id) WHERE "
 static const char *const sql[STATEMENTS] = {
   [GET] = "SELECT value FROM run WHERE name = ?1",
   [PUT] = "INSERT INTO run VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value",
-  [PUT_TASK] = "INSERT INTO task VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET position = excluded.position, json = excluded.json",
-  [PUT_SAMPLE] = "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET request_hash = excluded.request_hash, "
+  [PUT_TASK] =
+    "INSERT INTO task VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET position = excluded.position, json = excluded.json",
+  [PUT_SAMPLE] = "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET request_hash = "
+                 "excluded.request_hash, "
                  "parent = excluded.parent, failed = excluded.failed, json = excluded.json",
   [DROP_RESULT] = "DELETE FROM result WHERE task_id = ?1 AND sample_id = ?2",
   [PUT_RESULT] = "INSERT INTO result VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET json = excluded.json",
-  [HAS] = "SELECT 1 FROM sample WHERE task_id = ?1 AND sample_id = ?2 AND (?3 IS NULL OR request_hash = ?3) AND NOT failed",
+  [HAS] =
+    "SELECT 1 FROM sample WHERE task_id = ?1 AND sample_id = ?2 AND (?3 IS NULL OR request_hash = ?3) AND NOT failed",
   [TASK_AT] = "SELECT json, NULL, task_id, NULL FROM task WHERE rowid = ?1",
   [SAMPLE_AT] = SAMPLE_ROW "s.rowid = ?1",
   [RESULT_ALONE_AT] = "SELECT NULL, json, task_id, sample_id FROM result WHERE rowid = ?1",
-  [FIND] = "SELECT s.json, r.json, x.task_id, x.sample_id FROM (SELECT ?1 AS task_id, ?2 AS sample_id) x LEFT JOIN sample s USING (task_id, sample_id) "
+  [FIND] = "SELECT s.json, r.json, x.task_id, x.sample_id FROM (SELECT ?1 AS task_id, ?2 AS sample_id) x LEFT JOIN "
+           "sample s USING (task_id, sample_id) "
            "LEFT JOIN result r USING (task_id, sample_id) WHERE s.json IS NOT NULL OR r.json IS NOT NULL",
   [COUNT] = "SELECT count(*) FROM task",
 };
@@ -46,12 +66,13 @@ static const char create_sql[] =
   "CREATE TABLE task (position INTEGER NOT NULL, task_id TEXT PRIMARY KEY NOT NULL, json TEXT NOT NULL);"
   "CREATE TABLE sample (task_id TEXT NOT NULL, sample_id TEXT NOT NULL, request_hash TEXT NOT NULL, parent TEXT,"
   " failed INTEGER NOT NULL, json TEXT NOT NULL, PRIMARY KEY (task_id, sample_id));"
-  "CREATE TABLE result (task_id TEXT NOT NULL, sample_id TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (task_id, sample_id));";
+  "CREATE TABLE result (task_id TEXT NOT NULL, sample_id TEXT NOT NULL, json TEXT NOT NULL, PRIMARY KEY (task_id, "
+  "sample_id));";
 
 struct nst_runfile {
   sqlite3 *db;
-  char *path;    /* as given; "memory" */
-  int lock;      /* a descriptor that holds the lock, or -1 */
+  char *path; /* as given; "memory" */
+  int lock;   /* a descriptor that holds the lock, or -1 */
   bool in_memory, wal, open_transaction;
   sqlite3_stmt *statements[STATEMENTS];
   char *fact; /* what get returned last */
@@ -99,7 +120,9 @@ static bool run_to_end(sqlite3_stmt *s) {
   return ok;
 }
 
-static bool exec(nst_runfile *run, const char *text) { return sqlite3_exec(run->db, text, NULL, NULL, NULL) == SQLITE_OK; }
+static bool exec(nst_runfile *run, const char *text) {
+  return sqlite3_exec(run->db, text, NULL, NULL, NULL) == SQLITE_OK;
+}
 
 /* Before the first write. Where another reader holds the file it stays as it is: as safe, slower. */
 static void use_wal(nst_runfile *run) {
@@ -117,17 +140,24 @@ static int kind_of(const char *path, char *error) {
   char head[16];
   int kind = -1;
   if (fd < 0) {
-    if (errno == ENOENT) refuse(error, path, "there is no such run file; `nestor bench run` makes one");
-    else refuse(error, path, strerror(errno));
+    if (errno == ENOENT)
+      refuse(error, path, "there is no such run file; `nestor bench run` makes one");
+    else
+      refuse(error, path, strerror(errno));
     return -1;
   }
-  if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) refuse(error, path, "it is a directory, not a run file");
-  else if (!S_ISREG(st.st_mode)) refuse(error, path, "it is not a regular file, so no run file");
+  if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+    refuse(error, path, "it is a directory, not a run file");
+  else if (!S_ISREG(st.st_mode))
+    refuse(error, path, "it is not a regular file, so no run file");
   else {
     const ssize_t n = read(fd, head, sizeof head);
-    if (n == 0) kind = 0;
-    else if (n == (ssize_t)sizeof head && !memcmp(head, "SQLite format 3", 16)) kind = 1;
-    else refuse(error, path, "it is not a run file (not a SQLite database); give another name");
+    if (n == 0)
+      kind = 0;
+    else if (n == (ssize_t)sizeof head && !memcmp(head, "SQLite format 3", 16))
+      kind = 1;
+    else
+      refuse(error, path, "it is not a run file (not a SQLite database); give another name");
   }
   close(fd);
   return kind;
@@ -161,20 +191,23 @@ static bool make_tables(nst_runfile *run, char *error) {
   snprintf(mark, sizeof mark, "PRAGMA application_id = %d", APPLICATION);
   use_wal(run);
   if (!exec(run, "BEGIN IMMEDIATE") || !exec(run, create_sql) || !exec(run, mark)) return failed(run, error, "make it");
-  if (!nst_runfile_put(run, "schema", schema_name, error) || !nst_runfile_put(run, "tool", NST_VERSION, error)) return false;
+  if (!nst_runfile_put(run, "schema", schema_name, error) || !nst_runfile_put(run, "tool", NST_VERSION, error))
+    return false;
   return exec(run, "COMMIT") || failed(run, error, "make it");
 }
 
 /* Whose database it is, and of which version. */
 static bool check_tables(nst_runfile *run, bool create, char *error) {
   int id = 0, tables = 0;
-  if (!whole_number(run, "PRAGMA application_id", &id) || !whole_number(run, "SELECT count(*) FROM sqlite_schema", &tables))
+  if (!whole_number(run, "PRAGMA application_id", &id) ||
+      !whole_number(run, "SELECT count(*) FROM sqlite_schema", &tables))
     return failed(run, error, "read it");
   if (!id && !tables) return create ? make_tables(run, error) : refuse(error, run->path, "it is empty, not a run file");
   if (id != APPLICATION) return refuse(error, run->path, "it is a database of another program, not a run file");
   const char *schema = nst_runfile_get(run, "schema");
   if (schema && !strcmp(schema, schema_name)) return true;
-  snprintf(error, NST_RUNFILE_ERROR, "%.200s: its schema is \"%.60s\"; this version reads \"%s\"", run->path, schema ? schema : "", schema_name);
+  snprintf(error, NST_RUNFILE_ERROR, "%.200s: its schema is \"%.60s\"; this version reads \"%s\"", run->path,
+           schema ? schema : "", schema_name);
   return false;
 }
 
@@ -188,7 +221,8 @@ static nst_runfile *open_at(const char *path, const char *database, bool create,
   ok = ok && kind >= 0;
   if (ok && kind == 0 && !create) ok = refuse(error, path, "it is empty, not a run file");
   if (ok) {
-    ok = sqlite3_open_v2(database, &run->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK || failed(run, error, "open it");
+    ok = sqlite3_open_v2(database, &run->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK ||
+         failed(run, error, "open it");
     if (ok) {
       sqlite3_busy_timeout(run->db, BUSY_MS);
       sqlite3_extended_result_codes(run->db, 1);
@@ -196,7 +230,8 @@ static nst_runfile *open_at(const char *path, const char *database, bool create,
       ok = check_tables(run, create, error);
     }
   }
-  if (ok && create && sqlite3_db_readonly(run->db, "main") == 1) ok = refuse(error, path, "it is read-only; make it writable");
+  if (ok && create && sqlite3_db_readonly(run->db, "main") == 1)
+    ok = refuse(error, path, "it is read-only; make it writable");
   if (ok) return run;
   nst_runfile_free(run);
   return NULL;
@@ -255,7 +290,8 @@ bool nst_runfile_put(nst_runfile *run, const char *name, const char *value, char
 static bool put_row(nst_runfile *run, sqlite3_stmt *s, int at, const json_t *json, char *error) {
   size_t size;
   char *text = nst_record_text(json, &size);
-  const bool ok = s && sqlite3_bind_text64(s, at, text, size, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK && sqlite3_step(s) == SQLITE_DONE;
+  const bool ok = s && sqlite3_bind_text64(s, at, text, size, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK &&
+                  sqlite3_step(s) == SQLITE_DONE;
   if (!ok) failed(run, error, "write to it"); /* before the reset, which may change what is to be said */
   if (s) sqlite3_reset(s), sqlite3_clear_bindings(s);
   free(text);
@@ -276,7 +312,8 @@ bool nst_runfile_put_result(nst_runfile *run, const nst_result *result, char err
   return put_row(run, s, 3, result->json, error);
 }
 
-bool nst_runfile_put_sample(nst_runfile *run, const nst_sample *sample, const char *request_hash, char error[NST_RUNFILE_ERROR]) {
+bool nst_runfile_put_sample(nst_runfile *run, const nst_sample *sample, const char *request_hash,
+                            char error[NST_RUNFILE_ERROR]) {
   use_wal(run);
   const bool own = !run->open_transaction;
   if (own && !nst_runfile_begin(run, error)) return false;
@@ -332,7 +369,10 @@ size_t nst_runfile_tasks(nst_runfile *run) {
 /* ---- walks ---------------------------------------------------------------- */
 
 /* A row of four columns, copied: the record, its result, and the names for what is said of them. */
-typedef struct { char *text[4]; size_t size[4]; } row;
+typedef struct {
+  char *text[4];
+  size_t size[4];
+} row;
 
 static void row_fini(row *r) {
   for (int i = 0; i < 4; i++) free(r->text[i]);
@@ -354,12 +394,16 @@ static int step_row(sqlite3_stmt *s, row *out) {
 }
 
 static bool bad_row(nst_runfile *run, const row *r, const char *what, const char *why, char *error) {
-  snprintf(error, NST_RUNFILE_ERROR, "%.120s: the %s of task %.80s%s%.40s is damaged: %.160s", run->path, what, r->text[2] ? r->text[2] : "?",
-           r->text[3] ? ", sample " : "", r->text[3] ? r->text[3] : "", why);
+  snprintf(error, NST_RUNFILE_ERROR, "%.120s: the %s of task %.80s%s%.40s is damaged: %.160s", run->path, what,
+           r->text[2] ? r->text[2] : "?", r->text[3] ? ", sample " : "", r->text[3] ? r->text[3] : "", why);
   return false;
 }
 
-typedef struct { nst_runfile_task_fn *task; nst_runfile_sample_fn *sample; void *context; } callee;
+typedef struct {
+  nst_runfile_task_fn *task;
+  nst_runfile_sample_fn *sample;
+  void *context;
+} callee;
 
 /* *go_on: what the callee said. false: the record is damaged (said). */
 static bool show_task(nst_runfile *run, const row *r, const callee *to, bool *go_on, char *error) {
@@ -382,7 +426,8 @@ static bool show_sample(nst_runfile *run, const row *r, const callee *to, bool *
     sample.task_id = json_string_value(json_object_get(sample.json, "task_id"));
     sample.sample_id = json_string_value(json_object_get(sample.json, "sample_id"));
   }
-  const bool ok = !r->text[1] || nst_result_parse(&result, r->text[1], r->size[1], why) || bad_row(run, r, "result", why, error);
+  const bool ok =
+    !r->text[1] || nst_result_parse(&result, r->text[1], r->size[1], why) || bad_row(run, r, "result", why, error);
   if (ok) *go_on = to->sample(to->context, &sample, r->text[1] ? &result : NULL);
   nst_result_fini(&result);
   nst_sample_fini(&sample);
@@ -391,7 +436,10 @@ static bool show_sample(nst_runfile *run, const row *r, const callee *to, bool *
 
 /* order: SELECT of row number and, 0 or 1, which of the statements `at` reads the row. */
 static bool walk(nst_runfile *run, const char *order, const statement at[2], const callee *to, char *error) {
-  struct { sqlite3_int64 id; int which; } *rows = NULL;
+  struct {
+    sqlite3_int64 id;
+    int which;
+  } *rows = NULL;
   size_t n = 0, room = 0;
   sqlite3_stmt *s = NULL;
   bool ok = sqlite3_prepare_v2(run->db, order, -1, &s, NULL) == SQLITE_OK;
@@ -410,8 +458,10 @@ static bool walk(nst_runfile *run, const char *order, const statement at[2], con
     row r = {0};
     if (one) sqlite3_bind_int64(one, 1, rows[i].id);
     const int there = one ? step_row(one, &r) : -1;
-    if (there < 0) ok = failed(run, error, "read it");
-    else if (there) ok = to->task ? show_task(run, &r, to, &go_on, error) : show_sample(run, &r, to, &go_on, error);
+    if (there < 0)
+      ok = failed(run, error, "read it");
+    else if (there)
+      ok = to->task ? show_task(run, &r, to, &go_on, error) : show_sample(run, &r, to, &go_on, error);
     row_fini(&r);
   }
   free(rows);
@@ -419,34 +469,44 @@ static bool walk(nst_runfile *run, const char *order, const statement at[2], con
 }
 
 /* sample_id that begin with a number are in its order. */
-#define BY_TASK_AND_NUMBER "ORDER BY t.position IS NULL, t.position, x.task_id, CAST(x.sample_id AS INTEGER), x.sample_id"
+#define BY_TASK_AND_NUMBER                                                                                             \
+  "ORDER BY t.position IS NULL, t.position, x.task_id, CAST(x.sample_id AS INTEGER), x.sample_id"
 
 bool nst_runfile_each_task(nst_runfile *run, nst_runfile_task_fn *each, void *context, char error[NST_RUNFILE_ERROR]) {
-  return walk(run, "SELECT rowid, 0 FROM task ORDER BY position, task_id", (const statement[]){TASK_AT, TASK_AT}, &(callee){each, NULL, context}, error);
+  return walk(run, "SELECT rowid, 0 FROM task ORDER BY position, task_id", (const statement[]){TASK_AT, TASK_AT},
+              &(callee){each, NULL, context}, error);
 }
 
-bool nst_runfile_each_sample(nst_runfile *run, nst_runfile_sample_fn *each, void *context, char error[NST_RUNFILE_ERROR]) {
+bool nst_runfile_each_sample(nst_runfile *run, nst_runfile_sample_fn *each, void *context,
+                             char error[NST_RUNFILE_ERROR]) {
   return walk(run,
-              "SELECT x.id, x.alone FROM (SELECT rowid AS id, 0 AS alone, task_id, sample_id FROM sample WHERE parent IS NULL UNION ALL "
-              "SELECT r.rowid, 1, r.task_id, r.sample_id FROM result r LEFT JOIN sample s USING (task_id, sample_id) WHERE s.task_id IS NULL) x "
+              "SELECT x.id, x.alone FROM (SELECT rowid AS id, 0 AS alone, task_id, sample_id FROM sample WHERE parent "
+              "IS NULL UNION ALL "
+              "SELECT r.rowid, 1, r.task_id, r.sample_id FROM result r LEFT JOIN sample s USING (task_id, sample_id) "
+              "WHERE s.task_id IS NULL) x "
               "LEFT JOIN task t USING (task_id) " BY_TASK_AND_NUMBER,
               (const statement[]){SAMPLE_AT, RESULT_ALONE_AT}, &(callee){NULL, each, context}, error);
 }
 
-bool nst_runfile_each_revision(nst_runfile *run, nst_runfile_sample_fn *each, void *context, char error[NST_RUNFILE_ERROR]) {
-  return walk(run, "SELECT x.rowid, 0 FROM sample x LEFT JOIN task t USING (task_id) WHERE x.parent IS NOT NULL " BY_TASK_AND_NUMBER,
-              (const statement[]){SAMPLE_AT, SAMPLE_AT}, &(callee){NULL, each, context}, error);
+bool nst_runfile_each_revision(nst_runfile *run, nst_runfile_sample_fn *each, void *context,
+                               char error[NST_RUNFILE_ERROR]) {
+  return walk(
+    run,
+    "SELECT x.rowid, 0 FROM sample x LEFT JOIN task t USING (task_id) WHERE x.parent IS NOT NULL " BY_TASK_AND_NUMBER,
+    (const statement[]){SAMPLE_AT, SAMPLE_AT}, &(callee){NULL, each, context}, error);
 }
 
-bool nst_runfile_find(nst_runfile *run, const char *task_id, const char *sample_id, nst_runfile_sample_fn *each, void *context,
-                      char error[NST_RUNFILE_ERROR]) {
+bool nst_runfile_find(nst_runfile *run, const char *task_id, const char *sample_id, nst_runfile_sample_fn *each,
+                      void *context, char error[NST_RUNFILE_ERROR]) {
   sqlite3_stmt *s = prepare(run, FIND);
   row r = {0};
   if (s) bind(s, 1, task_id), bind(s, 2, sample_id);
   const int there = s ? step_row(s, &r) : -1;
   bool ok = there >= 0, go_on = true;
-  if (!ok) failed(run, error, "read it");
-  else if (there) ok = show_sample(run, &r, &(callee){NULL, each, context}, &go_on, error);
+  if (!ok)
+    failed(run, error, "read it");
+  else if (there)
+    ok = show_sample(run, &r, &(callee){NULL, each, context}, &go_on, error);
   row_fini(&r);
   return ok;
 }

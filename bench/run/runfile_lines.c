@@ -34,7 +34,9 @@ static bool put_sample(nst_runfile *run, const nst_line *line, size_t position, 
   if (!nst_sample_parse(&sample, line->text, line->size, why)) return false;
   const char *hash = json_string_value(json_object_get(sample.json, "request_hash"));
   const bool twice = nst_runfile_has(run, sample.task_id, sample.sample_id, NULL);
-  if (twice) snprintf(why, NST_RECORD_ERROR, "sample %.60s of task %.80s is there twice; number them by sample_id", sample.sample_id, sample.task_id);
+  if (twice)
+    snprintf(why, NST_RECORD_ERROR, "sample %.60s of task %.80s is there twice; number them by sample_id",
+             sample.sample_id, sample.task_id);
   const bool ok = !twice && nst_runfile_put_sample(run, &sample, hash, put_error);
   nst_sample_fini(&sample);
   return ok;
@@ -46,7 +48,9 @@ static bool put_result(nst_runfile *run, const nst_line *line, size_t position, 
   if (!nst_result_parse(&result, line->text, line->size, why)) return false;
   bool twice = false;
   bool ok = nst_runfile_find(run, result.task_id, result.sample_id, is_result, &twice, put_error);
-  if (twice) snprintf(why, NST_RECORD_ERROR, "the result of sample %.60s of task %.80s is there twice", result.sample_id, result.task_id);
+  if (twice)
+    snprintf(why, NST_RECORD_ERROR, "the result of sample %.60s of task %.80s is there twice", result.sample_id,
+             result.task_id);
   ok = ok && !twice && nst_runfile_put_result(run, &result, put_error);
   nst_result_fini(&result);
   return ok;
@@ -70,16 +74,19 @@ static bool read_file(nst_runfile *run, const char *path, put_line *put, char *e
     *error = '\0';
     if (status == NST_LINE_TOO_LONG) strcpy(why, "it is longer than 256 MiB");
     ok = !*why && put(run, &line, position, why, error);
-    if (!ok && *why) snprintf(error, NST_RUNFILE_ERROR, "%.200s:%llu: %.200s", path, (unsigned long long)line.number, why);
+    if (!ok && *why)
+      snprintf(error, NST_RUNFILE_ERROR, "%.200s:%llu: %.200s", path, (unsigned long long)line.number, why);
   }
   nst_lines_free(lines);
   close(fd);
   return ok;
 }
 
-nst_runfile *nst_runfile_read_jsonl(const char *tasks, const char *samples, const char *results, char error[NST_RUNFILE_ERROR]) {
+nst_runfile *nst_runfile_read_jsonl(const char *tasks, const char *samples, const char *results,
+                                    char error[NST_RUNFILE_ERROR]) {
   nst_runfile *run = nst_runfile_memory(error);
-  if (run && read_file(run, tasks, put_task, error) && read_file(run, samples, put_sample, error) && read_file(run, results, put_result, error))
+  if (run && read_file(run, tasks, put_task, error) && read_file(run, samples, put_sample, error) &&
+      read_file(run, results, put_result, error))
     return run;
   nst_runfile_free(run);
   return NULL;

@@ -41,8 +41,13 @@ bool nst_constraint_parse(nst_constraint *out, const char *name) {
 }
 
 void nst_run_settings_init(nst_run_settings *settings) {
-  *settings = (nst_run_settings){.temperature = NAN, .top_p = NAN, .max_tokens = NST_NOT_GIVEN, .seed = NST_NOT_GIVEN, .choices = 1,
-                                 .price_in = NAN, .price_out = NAN};
+  *settings = (nst_run_settings){.temperature = NAN,
+                                 .top_p = NAN,
+                                 .max_tokens = NST_NOT_GIVEN,
+                                 .seed = NST_NOT_GIVEN,
+                                 .choices = 1,
+                                 .price_in = NAN,
+                                 .price_out = NAN};
 }
 
 /* ---- checks --------------------------------------------------------------- */
@@ -70,7 +75,8 @@ bool nst_run_settings_check(const nst_run_settings *s, char error[NST_RUNFILE_ER
       return false;
     }
   for (size_t i = 0; i < s->nomit; i++)
-    if (!strcmp(s->omit[i], "model") || !strcmp(s->omit[i], "messages")) return wrong(error, "a request needs its model and messages: --omit cannot leave them out");
+    if (!strcmp(s->omit[i], "model") || !strcmp(s->omit[i], "messages"))
+      return wrong(error, "a request needs its model and messages: --omit cannot leave them out");
   return true;
 }
 
@@ -118,7 +124,9 @@ static void differs(char *error, const char *name, const char *there, const char
   snprintf(option, sizeof option, "%s", name);
   for (char *c = option; *c; c++)
     if (*c == '_') *c = '-';
-  snprintf(error, NST_RUNFILE_ERROR, "the run file was made with another %s: %.120s, now %.120s; use the same, or another --run FILE", option, there, now);
+  snprintf(error, NST_RUNFILE_ERROR,
+           "the run file was made with another %s: %.120s, now %.120s; use the same, or another --run FILE", option,
+           there, now);
 }
 
 /* The first member in which two samplings differ. */
@@ -142,16 +150,21 @@ static void name_difference(const char *there_text, const json_t *now, char *err
   json_decref(there);
 }
 
-typedef struct { const char *name; char *value; } fact;
+typedef struct {
+  const char *name;
+  char *value;
+} fact;
 enum { MODEL, BASE_URL, DIALECT, TASKS, SUITE, SAMPLING, GRAMMAR, PRICES, FACTS };
 
 static void price(char out[32], double value) {
-  if (isnan(value)) strcpy(out, "unknown");
-  else snprintf(out, 32, "%.15g", value);
+  if (isnan(value))
+    strcpy(out, "unknown");
+  else
+    snprintf(out, 32, "%.15g", value);
 }
 
-bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const nst_task *tasks, size_t ntasks, size_t n, uint64_t samples,
-                            char error[NST_RUNFILE_ERROR]) {
+bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const nst_task *tasks, size_t ntasks, size_t n,
+                            uint64_t samples, char error[NST_RUNFILE_ERROR]) {
   json_t *sampling = nst_run_settings_sampling(s);
   char hash[NST_DIGEST_TEXT], in[32], out[32], prices[72], count[24];
   hash_tasks(hash, tasks, ntasks);
@@ -160,17 +173,24 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
   snprintf(count, sizeof count, "%llu", (unsigned long long)samples);
   char *sampling_text = nst_record_text(sampling, NULL);
   const fact facts[FACTS] = {
-    [MODEL] = {"model", (char *)s->model}, [BASE_URL] = {"base_url", (char *)s->base_url},
-    [DIALECT] = {"dialect", (char *)nst_dialect_name(s->dialect)}, [TASKS] = {"tasks_hash", hash},
-    [SUITE] = {"suite", (char *)(ntasks ? tasks[0].suite : "")}, [SAMPLING] = {"sampling", sampling_text},
-    [GRAMMAR] = {"grammar", (char *)(s->constraint ? nst_constraint_name(s->constraint) : NULL)}, [PRICES] = {"price", prices}};
+    [MODEL] = {"model", (char *)s->model},
+    [BASE_URL] = {"base_url", (char *)s->base_url},
+    [DIALECT] = {"dialect", (char *)nst_dialect_name(s->dialect)},
+    [TASKS] = {"tasks_hash", hash},
+    [SUITE] = {"suite", (char *)(ntasks ? tasks[0].suite : "")},
+    [SAMPLING] = {"sampling", sampling_text},
+    [GRAMMAR] = {"grammar", (char *)(s->constraint ? nst_constraint_name(s->constraint) : NULL)},
+    [PRICES] = {"price", prices}};
   bool ok = true, fresh = !nst_runfile_get(run, "model");
   for (int i = 0; ok && !fresh && i < FACTS; i++) {
     const char *there = nst_runfile_get(run, facts[i].name);
     if (there ? facts[i].value && !strcmp(there, facts[i].value) : !facts[i].value) continue;
     ok = false;
-    if (i == SAMPLING && there) name_difference(there, sampling, error);
-    else differs(error, i == TASKS ? "set of tasks" : facts[i].name, there ? there : "none", facts[i].value ? facts[i].value : "none");
+    if (i == SAMPLING && there)
+      name_difference(there, sampling, error);
+    else
+      differs(error, i == TASKS ? "set of tasks" : facts[i].name, there ? there : "none",
+              facts[i].value ? facts[i].value : "none");
   }
   const char *had = ok && !fresh ? nst_runfile_get(run, "samples") : NULL;
   const bool more = !had || strtoull(had, NULL, 10) < samples;
@@ -219,20 +239,26 @@ bool nst_server_parse(nst_server *out, const nst_run_settings *s, char error[NST
   CURLU *url = curl_url();
   if (!url) return wrong(error, "there is no memory for an address");
   bool ok = curl_url_set(url, CURLUPART_URL, s->base_url, 0) == CURLUE_OK;
-  if (!ok) wrong(error, "--base-url is not an address; it looks like http://127.0.0.1:8080/v1");
+  if (!ok)
+    wrong(error, "--base-url is not an address; it looks like http://127.0.0.1:8080/v1");
   else if (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD))
-    ok = wrong(error, "--base-url must not hold a user or a key: it would be written to the run file; put the key into NESTOR_API_KEY");
+    ok = wrong(
+      error,
+      "--base-url must not hold a user or a key: it would be written to the run file; put the key into NESTOR_API_KEY");
   else if (has_part(url, CURLUPART_QUERY) || has_part(url, CURLUPART_FRAGMENT))
     ok = wrong(error, "--base-url must not hold a query (?) or a fragment (#); a key belongs into NESTOR_API_KEY");
   char *scheme = ok ? part_of(url, CURLUPART_SCHEME) : NULL;
-  if (ok && (!scheme || (strcasecmp(scheme, "http") && strcasecmp(scheme, "https")))) ok = wrong(error, "--base-url begins with http:// or https://");
+  if (ok && (!scheme || (strcasecmp(scheme, "http") && strcasecmp(scheme, "https"))))
+    ok = wrong(error, "--base-url begins with http:// or https://");
   if (ok) {
     out->path = part_of(url, CURLUPART_PATH);
     out->host = part_of(url, CURLUPART_HOST);
     out->plain = !strcasecmp(scheme, "http");
     out->loopback = !strcmp(out->host, "localhost") || !strncmp(out->host, "127.", 4) || !strcmp(out->host, "[::1]");
     for (size_t n = strlen(out->path); n && out->path[n - 1] == '/'; n--) out->path[n - 1] = '\0';
-    const char *leaf = s->dialect == NST_DIALECT_OPENAI ? "/chat/completions" : ends_in(out->path, "/v1") ? "/messages" : "/v1/messages";
+    const char *leaf = s->dialect == NST_DIALECT_OPENAI ? "/chat/completions"
+                       : ends_in(out->path, "/v1")      ? "/messages"
+                                                        : "/v1/messages";
     if (ends_in(out->path, s->dialect == NST_DIALECT_OPENAI ? leaf : "/messages")) leaf = "";
     const size_t size = strlen(s->base_url) + 32;
     out->endpoint = nst_memory_new(size, 1);

@@ -177,6 +177,10 @@ class Runs(Case):
             self.run_it(server, self.tasks(4), "--concurrency", 1)
         self.assertEqual(dict(server.counts), {"T0": 1, "T1": 1, "T2": 2, "T3": 1})
 
+    def test_a_wait_as_long_as_is_allowed_is_waited(self):
+        server = self.one([limited({"Retry-After": "2"}), chat("x")], "--longest-wait", 2)
+        self.assertEqual(len(server.requests), 2)
+
     def test_refusals_for_the_rate_without_an_end_are_bounded(self):
         server = self.one(limited({"Retry-After": "0"}), code=4)
         self.assertEqual(len(server.requests), 20)

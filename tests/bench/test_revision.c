@@ -9,10 +9,14 @@
 
 static nst_task task_of(const char *answer) {
   char line[512], why[NST_RECORD_ERROR];
-  const int n = snprintf(line, sizeof line,
-                         "{\"schema\":\"nestor.task/1\",\"task_id\":\"t\",\"suite\":\"s\",\"version\":1,\"split\":\"dev\",\"kind\":\"gen.mapping\","
-                         "\"level\":1,\"seed\":1,\"cluster\":\"c\",\"messages\":[{\"role\":\"user\",\"content\":\"Q\"}],\"spec\":{\"answer\":\"%s\"},\"limits\":{},"
-                         "\"answer_commit\":\"\",\"content_hash\":\"\",\"canary\":\"\"}", answer);
+  const int n =
+    snprintf(line, sizeof line,
+             "{\"schema\":\"nestor.task/"
+             "1\",\"task_id\":\"t\",\"suite\":\"s\",\"version\":1,\"split\":\"dev\",\"kind\":\"gen.mapping\","
+             "\"level\":1,\"seed\":1,\"cluster\":\"c\",\"messages\":[{\"role\":\"user\",\"content\":\"Q\"}],\"spec\":{"
+             "\"answer\":\"%s\"},\"limits\":{},"
+             "\"answer_commit\":\"\",\"content_hash\":\"\",\"canary\":\"\"}",
+             answer);
   nst_task t;
   assert_true(nst_task_parse(&t, line, (size_t)n, why));
   return t;
@@ -21,27 +25,32 @@ static nst_task task_of(const char *answer) {
 static nst_sample sample_of(const char *completion) {
   nst_sample s;
   char why[NST_RECORD_ERROR];
-  assert_true(nst_sample_take(&s, json_pack("{s:s, s:s, s:s}", "task_id", "t", "sample_id", "0", "completion", completion), why));
+  assert_true(
+    nst_sample_take(&s, json_pack("{s:s, s:s, s:s}", "task_id", "t", "sample_id", "0", "completion", completion), why));
   return s;
 }
 
 static nst_result result_of(const char *outcome, const char *rest) {
   char line[4096], why[NST_RECORD_ERROR];
-  const int n = snprintf(line, sizeof line, "{\"schema\":\"nestor.result/1\",\"task_id\":\"t\",\"sample_id\":\"0\",\"passed\":%s,\"outcome\":\"%s\",\"score\":0%s}",
+  const int n = snprintf(line, sizeof line,
+                         "{\"schema\":\"nestor.result/"
+                         "1\",\"task_id\":\"t\",\"sample_id\":\"0\",\"passed\":%s,\"outcome\":\"%s\",\"score\":0%s}",
                          strcmp(outcome, "passed") ? "false" : "true", outcome, rest);
   nst_result r;
   if (!nst_result_parse(&r, line, (size_t)n, why)) fail_msg("%s", why);
   return r;
 }
 
-static const char ending[] = "\nGive your whole final answer again, in the form the task asks for, also where nothing changes.";
+static const char ending[] =
+  "\nGive your whole final answer again, in the form the task asks for, also where nothing changes.";
 
 static void says(nst_arm arm, const char *answer, const char *outcome, const char *rest, const char *expected) {
   nst_task task = task_of(answer);
   nst_sample sample = sample_of("x");
   nst_result result = result_of(outcome, rest);
   char *text = nst_revise_feedback(arm, &task, &sample, &result);
-  if (!expected) assert_null(text);
+  if (!expected)
+    assert_null(text);
   else {
     assert_non_null(text);
     const size_t n = strlen(expected);
@@ -53,26 +62,33 @@ static void says(nst_arm arm, const char *answer, const char *outcome, const cha
 
 static void arms_say_more_and_more(void **state) {
   (void)state;
-  static const char syntax[] = ",\"sub\":{},\"diagnostics\":[{\"code\":\"E0101\",\"line\":3,\"column\":7,\"message\":\"expected a name\",\"help\":\"write one\"},"
+  static const char syntax[] = ",\"sub\":{},\"diagnostics\":[{\"code\":\"E0101\",\"line\":3,\"column\":7,\"message\":"
+                               "\"expected a name\",\"help\":\"write one\"},"
                                "{\"message\":\"no code\"}]";
-  static const char told[] = "Your answer could not be used (syntax: it does not parse). The compiler says:\n\n3:7: [E0101] expected a name; help: write one\nno code\n";
+  static const char told[] = "Your answer could not be used (syntax: it does not parse). The compiler says:\n\n3:7: "
+                             "[E0101] expected a name; help: write one\nno code\n";
   says(NST_ARM_RESAMPLE, "program", "syntax", syntax, NULL);
-  says(NST_ARM_SELF, "program", "syntax", syntax, "Look at your answer once more. If something in it is wrong, correct it.\n");
+  says(NST_ARM_SELF, "program", "syntax", syntax,
+       "Look at your answer once more. If something in it is wrong, correct it.\n");
   says(NST_ARM_COMPILER, "program", "syntax", syntax, told);
   says(NST_ARM_METRICS, "program", "syntax", syntax, told);
   says(NST_ARM_COUNTEREXAMPLE, "program", "syntax", syntax, told);
 
-  static const char wrong[] = ",\"sub\":{\"reads@DRAM\":true,\"fills@Buf\":false},\"diagnostics\":[{\"message\":\"a secret of the comparison\"}],"
-                              "\"counterexample\":{\"mapping\":\"ans\",\"params\":{\"tm\":8,\"tn\":4},\"figures\":["
-                              "{\"name\":\"fills@Buf/A\",\"expected\":4096,\"got\":\"9007199254740993\"},{\"name\":\"energy\",\"expected\":1.5,\"got\":null}]}";
+  static const char wrong[] =
+    ",\"sub\":{\"reads@DRAM\":true,\"fills@Buf\":false},\"diagnostics\":[{\"message\":\"a secret of the comparison\"}],"
+    "\"counterexample\":{\"mapping\":\"ans\",\"params\":{\"tm\":8,\"tn\":4},\"figures\":["
+    "{\"name\":\"fills@Buf/"
+    "A\",\"expected\":4096,\"got\":\"9007199254740993\"},{\"name\":\"energy\",\"expected\":1.5,\"got\":null}]}";
   says(NST_ARM_COMPILER, "program", "wrong", wrong, "The compiler accepts your answer.\n");
   says(NST_ARM_METRICS, "program", "wrong", wrong,
        "Your answer was compared with the reference, and it does not pass.\n\nreads@DRAM: right\nfills@Buf: wrong\n");
   says(NST_ARM_COUNTEREXAMPLE, "program", "wrong", wrong,
-       "Your answer is wrong, for mapping ans, at tm = 8, tn = 4.\n\nfills@Buf/A is 4096; your answer gives 9007199254740993\nenergy is 1.5; your answer gives none\n");
+       "Your answer is wrong, for mapping ans, at tm = 8, tn = 4.\n\nfills@Buf/A is 4096; your answer gives "
+       "9007199254740993\nenergy is 1.5; your answer gives none\n");
 
   says(NST_ARM_COMPILER, "choice", "passed", ",\"sub\":{}", "Your answer could be read.\n");
-  says(NST_ARM_METRICS, "numbers", "passed", ",\"sub\":{}", "Your answer was compared with the reference, and it passes.\n");
+  says(NST_ARM_METRICS, "numbers", "passed", ",\"sub\":{}",
+       "Your answer was compared with the reference, and it passes.\n");
   says(NST_ARM_COUNTEREXAMPLE, "model", "passed", ",\"sub\":{}", "No counterexample was found: your answer passes.\n");
 }
 
@@ -100,8 +116,8 @@ static void conversations_hold_the_last_answer(void **state) {
 static void put(nst_runfile *run, const char *id, const char *outcome) {
   char error[NST_RUNFILE_ERROR], why[NST_RECORD_ERROR];
   nst_sample s;
-  json_t *json = json_pack("{s:s, s:s, s:s, s:{s:i, s:i}}", "task_id", "t", "sample_id", id, outcome ? "completion" : "error", "x", "usage", "input_tokens", 5,
-                           "output_tokens", 2);
+  json_t *json = json_pack("{s:s, s:s, s:s, s:{s:i, s:i}}", "task_id", "t", "sample_id", id,
+                           outcome ? "completion" : "error", "x", "usage", "input_tokens", 5, "output_tokens", 2);
   if (strchr(id, '.')) json_object_set_new(json, "parent_sample_id", json_string("0"));
   assert_true(nst_sample_take(&s, json, why));
   assert_true(nst_runfile_put_sample(run, &s, "h", error));
@@ -164,7 +180,7 @@ static void chains_have_names_and_numbers_of_their_own(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(arms_say_more_and_more), cmocka_unit_test(conversations_hold_the_last_answer), cmocka_unit_test(rounds_are_counted),
-    cmocka_unit_test(chains_have_names_and_numbers_of_their_own)};
+    cmocka_unit_test(arms_say_more_and_more), cmocka_unit_test(conversations_hold_the_last_answer),
+    cmocka_unit_test(rounds_are_counted), cmocka_unit_test(chains_have_names_and_numbers_of_their_own)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,10 +44,13 @@ static bool put_sample(nst_runfile *run, const char *task, int number, const cha
 
 static void put_task(nst_runfile *run, size_t position, const char *name) {
   char line[512], why[NST_RECORD_ERROR];
-  const int n = snprintf(line, sizeof line,
-                         "{\"schema\":\"nestor.task/1\",\"task_id\":\"%s\",\"suite\":\"s\",\"version\":1,\"split\":\"dev\",\"kind\":\"qa.compare\","
-                         "\"level\":1,\"seed\":1,\"cluster\":\"c\",\"messages\":[],\"spec\":{\"answer\":\"choice\"},\"limits\":{},"
-                         "\"answer_commit\":\"\",\"content_hash\":\"\",\"canary\":\"\"}", name);
+  const int n =
+    snprintf(line, sizeof line,
+             "{\"schema\":\"nestor.task/"
+             "1\",\"task_id\":\"%s\",\"suite\":\"s\",\"version\":1,\"split\":\"dev\",\"kind\":\"qa.compare\","
+             "\"level\":1,\"seed\":1,\"cluster\":\"c\",\"messages\":[],\"spec\":{\"answer\":\"choice\"},\"limits\":{},"
+             "\"answer_commit\":\"\",\"content_hash\":\"\",\"canary\":\"\"}",
+             name);
   nst_task t;
   assert_true(nst_task_parse(&t, line, (size_t)n, why));
   assert_true(nst_runfile_put_task(run, position, &t, error));
@@ -56,8 +59,11 @@ static void put_task(nst_runfile *run, size_t position, const char *name) {
 
 static bool put_result(nst_runfile *run, const char *task, int number) {
   char line[512], why[NST_RECORD_ERROR];
-  const int n = snprintf(line, sizeof line, "{\"schema\":\"nestor.result/1\",\"task_id\":\"%s\",\"sample_id\":\"%d\",\"passed\":true,\"outcome\":\"passed\","
-                         "\"score\":1.0,\"sub\":{}}", task, number);
+  const int n = snprintf(
+    line, sizeof line,
+    "{\"schema\":\"nestor.result/1\",\"task_id\":\"%s\",\"sample_id\":\"%d\",\"passed\":true,\"outcome\":\"passed\","
+    "\"score\":1.0,\"sub\":{}}",
+    task, number);
   nst_result r;
   assert_true(nst_result_parse(&r, line, (size_t)n, why));
   const bool ok = nst_runfile_put_result(run, &r, error);
@@ -72,7 +78,10 @@ static nst_runfile *opened(bool create) {
 }
 
 /* Names of what is shown, " task/number" and "+" where it has a result. */
-typedef struct { char text[1024]; nst_runfile *grade; } shown;
+typedef struct {
+  char text[1024];
+  nst_runfile *grade;
+} shown;
 static bool note(void *context, const nst_sample *s, const nst_result *r) {
   shown *out = context;
   const size_t n = strlen(out->text);
@@ -239,7 +248,8 @@ static int killed_after(int told) {
   if (child == 0) {
     nst_runfile *run = nst_runfile_open(path, true, error);
     for (int i = 0; run; i++)
-      if (!put_sample(run, "a", i, "\"completion\":\"some text of an answer\"", "h") || write(ends[1], "x", 1) != 1) break;
+      if (!put_sample(run, "a", i, "\"completion\":\"some text of an answer\"", "h") || write(ends[1], "x", 1) != 1)
+        break;
     _exit(1);
   }
   close(ends[1]);
@@ -378,7 +388,8 @@ static void many_puts_are_one_transaction(void **state) {
   assert_true(nst_runfile_each_sample(run, count, &n, error));
   assert_int_equal(n, 0);
   assert_true(nst_runfile_begin(run, error));
-  for (int i = 0; i < 100; i++) assert_true(put_sample(run, "a", i, "\"completion\":\"x\"", "h") && put_result(run, "a", i));
+  for (int i = 0; i < 100; i++)
+    assert_true(put_sample(run, "a", i, "\"completion\":\"x\"", "h") && put_result(run, "a", i));
   assert_true(nst_runfile_commit(run, error));
   assert_true(put_sample(run, "a", 100, "\"completion\":\"x\"", "h"));
   nst_runfile_free(run);
@@ -398,7 +409,11 @@ static void lines_of_other_tools_are_read(void **state) {
   fclose(f);
   f = fopen(results, "w");
   for (int i = 0; i < 2; i++)
-    fprintf(f, "{\"schema\":\"nestor.result/1\",\"task_id\":\"a\",\"sample_id\":\"%d\",\"passed\":true,\"outcome\":\"passed\",\"score\":1,\"sub\":{}}\n", i);
+    fprintf(
+      f,
+      "{\"schema\":\"nestor.result/"
+      "1\",\"task_id\":\"a\",\"sample_id\":\"%d\",\"passed\":true,\"outcome\":\"passed\",\"score\":1,\"sub\":{}}\n",
+      i);
   fclose(f);
   nst_runfile *run = nst_runfile_read_jsonl(NULL, samples, results, error);
   assert_non_null(run);
@@ -419,9 +434,11 @@ static void lines_of_other_tools_are_read(void **state) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 int main(void) {
   const struct CMUnitTest tests[] = {
-    TEST(rows_come_in_order_and_are_replaced), TEST(reading_changes_nothing_and_one_file_is_left), TEST(what_is_no_run_file_is_refused),
-    TEST(two_writers_are_refused_and_readers_are_not), TEST(a_kill_loses_nothing_that_was_told), TEST(a_torn_write_loses_the_last_answer_alone),
-    TEST(damage_is_told_with_its_place), TEST(a_full_disk_is_told_and_keeps_what_was_there), TEST(what_may_not_be_written_can_be_read),
-    TEST(many_puts_are_one_transaction), TEST(lines_of_other_tools_are_read)};
+    TEST(rows_come_in_order_and_are_replaced), TEST(reading_changes_nothing_and_one_file_is_left),
+    TEST(what_is_no_run_file_is_refused),      TEST(two_writers_are_refused_and_readers_are_not),
+    TEST(a_kill_loses_nothing_that_was_told),  TEST(a_torn_write_loses_the_last_answer_alone),
+    TEST(damage_is_told_with_its_place),       TEST(a_full_disk_is_told_and_keeps_what_was_there),
+    TEST(what_may_not_be_written_can_be_read), TEST(many_puts_are_one_transaction),
+    TEST(lines_of_other_tools_are_read)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
