@@ -223,6 +223,16 @@ static void add_step(reading *in, size_t task, const nst_sample *sample, const n
                       .passed = result && result->passed};
 }
 
+/* Which version judged; files of several have been judged in part again. */
+static void note_grader(nst_report_file *file, const nst_result *result) {
+  const char *version = json_string_value(json_object_get(result->json, "grader_version"));
+  char **grader = &file->facts[NST_FACT_GRADER];
+  if (!version || (*grader && (!strcmp(*grader, version) || !strcmp(*grader, "several")))) return;
+  const bool first = !*grader;
+  free(*grader);
+  *grader = copy(first ? version : "several");
+}
+
 static bool take_sample(void *context, const nst_sample *sample, const nst_result *result) {
   reading *in = context;
   nst_report_system *s = in->system;
@@ -245,6 +255,7 @@ static bool take_sample(void *context, const nst_sample *sample, const nst_resul
     return true;
   }
   s->outcomes[result->outcome]++;
+  note_grader(in->file, result);
   if (result->outcome == NST_OUTCOME_INFRA_ERROR) {
     cell->errors++;
     return true;

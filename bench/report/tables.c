@@ -440,6 +440,15 @@ static void rounds(nst_report_tables *all, const nst_report *r) {
   finish(all);
 }
 
+static bool facts_differ(const nst_report *r, nst_fact fact) {
+  const char *first = r->files[0].facts[fact];
+  for (size_t i = 0; i < r->nfiles; i++) {
+    const char *other = r->files[i].facts[fact];
+    if (first && other && (strcmp(first, other) != 0 || !strcmp(other, "several"))) return true;
+  }
+  return false;
+}
+
 /* What a score stands on. Long texts are cut here and whole in JSON. */
 static void files(nst_report_tables *all, const nst_report *r) {
   nst_report_table *t = begin(all, "files", "What was measured");
@@ -462,6 +471,10 @@ static void files(nst_report_tables *all, const nst_report *r) {
       free(clean);
     }
   }
+  if (facts_differ(r, NST_FACT_TASKS_HASH))
+    note(t, "the files are of different sets of tasks: compare models by pairs alone, which take the tasks of both");
+  if (facts_differ(r, NST_FACT_GRADER))
+    note(t, "the files were judged by different versions of the grader: judge them again by one");
   finish(all);
 }
 

@@ -175,6 +175,7 @@ static void k_needs_samples(void **state) {
   json_decref(data);
   nestor_buffer *text = write(report, nst_report_text);
   expect(text, "a task has fewer than k samples");
+  expect(text, "all answers are the same text at 1 of 1 tasks, at temperature 0.8");
   nestor_buffer_free(text);
   nst_report_free(report);
 }
@@ -208,6 +209,26 @@ static void files_of_one_model_are_its_runs(void **state) {
   expect(text, "Free against grammar-constrained decoding");
   expect(text, "m (grammar)");
   assert_false(has(text, "Two models, task by task"));
+  nestor_buffer_free(text);
+  nst_report_free(report);
+}
+
+/* What identifies a run is shown, and what makes runs unlike is told. */
+static void unlike_files_are_told_of(void **state) {
+  (void)state;
+  nst_report *report = new_report();
+  for (int file = 0; file < 2; file++) {
+    nst_runfile *run = begin(file ? "b" : "a", NULL, "1");
+    assert_true(nst_runfile_put(run, "tasks_hash", file ? "1234" : "abcd", error));
+    put_task(run, file, "repair", 2, "dev", "h");
+    put_sample(run, file, "0", NULL, "passed", "x");
+    add(report, "x.run", run);
+  }
+  nestor_buffer *text = write(report, nst_report_text);
+  expect(text, "abcd");
+  expect(text, "the files are of different sets of tasks");
+  assert_false(has(text, "different versions of the grader"));
+  assert_false(has(text, "task by task")); /* no task is of both */
   nestor_buffer_free(text);
   nst_report_free(report);
 }
@@ -303,6 +324,7 @@ int main(void) {
                                      cmocka_unit_test(what_is_missing_or_not_graded_is_outstanding),
                                      cmocka_unit_test(k_needs_samples),
                                      cmocka_unit_test(files_of_one_model_are_its_runs),
+                                     cmocka_unit_test(unlike_files_are_told_of),
                                      cmocka_unit_test(revisions_are_rounds),
                                      cmocka_unit_test(texts_of_models_are_harmless_and_hidden_tasks_stay_hidden),
                                      cmocka_unit_test(what_cannot_be_reported_is_refused)};
