@@ -178,6 +178,8 @@ int bench_asking_begin(bench_asking *a, const char *tasks_path) {
   a->messages = nst_memory_new(a->ntasks, sizeof *a->messages);
   for (size_t i = 0; i < a->ntasks; i++) a->messages[i] = nst_request_messages(&a->settings, a->tasks[i].messages);
   a->terminal = isatty(STDERR_FILENO);
+  a->server.authorities = getenv("CURL_CA_BUNDLE");
+  if (!a->server.authorities) a->server.authorities = getenv("SSL_CERT_FILE");
   return -1;
 }
 

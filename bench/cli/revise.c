@@ -155,6 +155,35 @@ static void print_json(const nst_revise_round *rounds, const plan *p) {
     }
 }
 
+typedef struct {
+  uint64_t n, failed;
+  double in, out, cost;
+} spent;
+
+static bool add_spent(void *context, const nst_sample *sample, const nst_result *result) {
+  spent *s = context;
+  const json_t *usage = json_object_get(sample->json, "usage");
+  (void)result;
+  s->n++;
+  s->failed += sample->error != NULL;
+  s->in += (double)json_integer_value(json_object_get(usage, "input_tokens"));
+  s->out += (double)json_integer_value(json_object_get(usage, "output_tokens"));
+  s->cost += json_number_value(json_object_get(sample->json, "cost"));
+  return true;
+}
+
+static void tell_spent(bench_asking *a) {
+  spent s = {0};
+  char error[NST_RUNFILE_ERROR], in[32], out[32];
+  if (!nst_runfile_each_revision(a->run, add_spent, &s, error)) {
+    cli_say("%s", error);
+    return;
+  }
+  bench_amount(in, s.in), bench_amount(out, s.out);
+  bench_asking_say(a, "%s: %llu revisions, %llu failed; %s tokens in, %s out, cost %.4g", a->run_path,
+                   (unsigned long long)s.n, (unsigned long long)s.failed, in, out, s.cost);
+}
+
 /* CLI_STOPPED where chains are missing. */
 static int print_rounds(bench_asking *a, const plan *p, bool json) {
   char error[NST_RUNFILE_ERROR];
@@ -187,6 +216,7 @@ static int revise(bench_asking *a, const plan *p, bool json) {
     if (code == CLI_GOOD) code = judged;
   }
   code = bench_tell_answers(a, code);
+  tell_spent(a);
   const int printed = code == CLI_IO ? CLI_GOOD : print_rounds(a, p, json);
   nst_grading_free(grading);
   return code ? code : printed;
@@ -208,7 +238,7 @@ int bench_revise(int argc, char **argv) {
     "Asks for the answers of a run, then has each revised R times by each arm, right or wrong, so that all arms cost "
     "as\n"
     "many requests:\n\n"
-#define NST_ARM(id, name, what) "  " name ": " what "\n"
+#define NST_ARM(id, name, what) "  " name " - " what "\n"
 #include "bench/revise/arms.def"
 #undef NST_ARM
     "\nPrints what each round fixed, broke and gained, with counts. Stopped at any moment, the same command goes on.\n";

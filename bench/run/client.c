@@ -233,6 +233,7 @@ static void send_flight(nst_client *c, flight *f, double now) {
   curl_easy_setopt(e, CURLOPT_URL, c->server->endpoint);
   curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(e, CURLOPT_FOLLOWLOCATION, 0L); /* the key goes to the server that was named and to no other */
+  if (c->server->authorities) curl_easy_setopt(e, CURLOPT_CAINFO, c->server->authorities);
   curl_easy_setopt(e, CURLOPT_HTTPHEADER, c->headers);
   curl_easy_setopt(e, CURLOPT_USERAGENT, "nestor-bench/" NST_VERSION);
   curl_easy_setopt(e, CURLOPT_POST, 1L);

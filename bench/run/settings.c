@@ -57,7 +57,16 @@ static bool wrong(char *error, const char *text) {
   return false;
 }
 
+static bool is_utf8(const char *text) {
+  json_t *json = text ? json_string(text) : json_null();
+  json_decref(json);
+  return json != NULL;
+}
+
 bool nst_run_settings_check(const nst_run_settings *s, char error[NST_RUNFILE_ERROR]) {
+  bool utf8 = is_utf8(s->model) && is_utf8(s->system);
+  for (size_t i = 0; i < s->nomit; i++) utf8 = utf8 && is_utf8(s->omit[i]);
+  if (!utf8) return wrong(error, "--model, --system and --omit take UTF-8");
   if (s->dialect == NST_DIALECT_ANTHROPIC) {
     if (s->seed != NST_NOT_GIVEN) return wrong(error, "the anthropic dialect has no seed; leave --seed out");
     if (s->choices > 1) return wrong(error, "the anthropic dialect gives one answer a request; leave --choices out");
@@ -82,6 +91,14 @@ bool nst_run_settings_check(const nst_run_settings *s, char error[NST_RUNFILE_ER
 
 /* ---- facts ---------------------------------------------------------------- */
 
+/* The same object with sorted members: the order they were typed in decides nothing. */
+static json_t *in_order(const json_t *object) {
+  char *text = json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT);
+  json_t *sorted = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+  free(text);
+  return sorted;
+}
+
 json_t *nst_run_settings_sampling(const nst_run_settings *s) {
   json_t *out = json_object();
   if (!isnan(s->temperature)) json_object_set_new(out, "temperature", json_real(s->temperature));
@@ -89,7 +106,7 @@ json_t *nst_run_settings_sampling(const nst_run_settings *s) {
   if (s->max_tokens != NST_NOT_GIVEN) json_object_set_new(out, "max_tokens", json_integer((json_int_t)s->max_tokens));
   if (s->seed != NST_NOT_GIVEN) json_object_set_new(out, "seed", json_integer((json_int_t)s->seed));
   if (s->system) json_object_set_new(out, "system", json_string(s->system));
-  if (s->extra) json_object_set(out, "extra", s->extra);
+  if (s->extra) json_object_set_new(out, "extra", in_order(s->extra));
   if (s->nomit) {
     json_t *omit = json_array();
     for (size_t i = 0; i < s->nomit; i++) json_array_append_new(omit, json_string(s->omit[i]));
@@ -172,9 +189,12 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
   snprintf(prices, sizeof prices, "%s in, %s out", in, out);
   snprintf(count, sizeof count, "%llu", (unsigned long long)samples);
   char *sampling_text = nst_record_text(sampling, NULL);
+  size_t url_size = strlen(s->base_url);
+  while (url_size && s->base_url[url_size - 1] == '/') url_size--;
+  char *base_url = nst_memory_text(s->base_url, url_size);
   const fact facts[FACTS] = {
     [MODEL] = {"model", (char *)s->model},
-    [BASE_URL] = {"base_url", (char *)s->base_url},
+    [BASE_URL] = {"base_url", base_url},
     [DIALECT] = {"dialect", (char *)nst_dialect_name(s->dialect)},
     [TASKS] = {"tasks_hash", hash},
     [SUITE] = {"suite", (char *)(ntasks ? tasks[0].suite : "")},
@@ -207,6 +227,7 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
     for (size_t i = have; ok && i < n; i++) ok = nst_runfile_put_task(run, i, &tasks[i], error);
     ok = ok && nst_runfile_commit(run, error);
   }
+  free(base_url);
   free(sampling_text);
   json_decref(sampling);
   return ok;

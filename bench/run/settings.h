@@ -55,6 +55,7 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *settings, 
 typedef struct {
   char *endpoint, *path, *host;
   bool plain, loopback;
+  const char *authorities; /* file of certificates that are trusted; borrowed; NULL: the system's */
 } nst_server;
 bool nst_server_parse(nst_server *out, const nst_run_settings *settings, char error[NST_RUNFILE_ERROR]);
 void nst_server_fini(nst_server *server);

@@ -53,10 +53,10 @@ class Case(unittest.TestCase):
 
     def command(self, server, tasks, *options):
         url = server if isinstance(server, str) else server.url
-        return [NESTOR, "bench", self.verb, str(tasks), "--base-url", url, "--model", "m", "--run", str(self.run_file), *map(str, options)]
+        return [NESTOR, "bench", self.verb, str(tasks), "--base-url", url, "--model", "m", "--run", str(self.run_file), *(o if isinstance(o, bytes) else str(o) for o in options)]
 
     def environment(self, **more):
-        keep = {k: v for k, v in os.environ.items() if "API_KEY" not in k and "proxy" not in k.lower()}
+        keep = {k: v for k, v in os.environ.items() if "API_KEY" not in k and "proxy" not in k.lower() and k not in ("CURL_CA_BUNDLE", "SSL_CERT_FILE")}
         return {**keep, "NESTOR_API_KEY": KEY, **more}
 
     def run_it(self, server, tasks, *options, code=0, env=None):

@@ -8,8 +8,10 @@ import pathlib
 import pty
 import random
 import re
+import resource
 import shlex
 import signal
+import ssl
 import struct
 import subprocess
 import sys
@@ -310,6 +312,26 @@ class Runs(Case):
                 self.assertIn("redirections are not followed", self.said)
             self.assertEqual(elsewhere.requests, [])
 
+    def test_certificates_are_checked(self):
+        made = subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-addext",
+                               "subjectAltName=IP:127.0.0.1", "-keyout", self.dir / "k.pem", "-out", self.dir / "c.pem"], capture_output=True)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        with Server(lambda r: chat("x")) as server:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(self.dir / "c.pem", self.dir / "k.pem")
+            server.listener.socket = context.wrap_socket(server.listener.socket, server_side=True)
+            url = server.url.replace("http:", "https:")
+            self.run_it(url, self.tasks(3), code=3)
+            self.assertIn("certificate", self.said)
+            self.assertEqual(server.requests, [])
+            self.run_it(url, self.tasks(3), env={"SSL_CERT_FILE": str(self.dir / "c.pem")})
+            self.assertEqual(len(server.requests), 3)
+
+    def test_proxies_come_from_the_environment(self):
+        with Server(lambda r: chat("x")) as server:
+            self.run_it("http://model.invalid/v1", self.tasks(1), env={"http_proxy": server.url})
+            self.assertEqual(server.requests[0].path, "http://model.invalid/v1/chat/completions")
+
     # ---- the key
 
     def test_the_key_is_nowhere(self):
@@ -373,6 +395,14 @@ class Runs(Case):
         with Server(lambda r: chat("x")) as server, Server(lambda r: chat("x")) as other:
             self.run_it(server, self.tasks(2), *options())
             n = len(server.requests)
+            self.run_it(server.url + "/", self.tasks(2), *options())
+            self.run_file = self.dir / "extra.run"
+            self.run_it(server, self.tasks(2), "--extra", '{"a": 1, "b": {"c": 2, "d": 3}}')
+            self.run_it(server, self.tasks(2), "--extra", '{"b": {"d": 3, "c": 2}, "a": 1}')
+            self.assertIn("nothing to ask", self.said)
+            self.run_file = self.dir / "m.run"
+            n += 2
+            self.assertEqual(len(server.requests), n)
             for word, changed in (("model", options(model="b")), ("temperature", options(temperature="0.6")), ("max-tokens", options(max_tokens="11")),
                                   ("system", options(system="T")), ("seed", options(seed=None)), ("top-p", options(top_p="0.5")), ("price", options(price_in="1")),
                                   ("extra", options(extra='{"a":1}')), ("omit", options(omit="seed")), ("grammar", options(grammar="vllm"))):
@@ -488,6 +518,21 @@ class Runs(Case):
             self.assertEqual(child.wait(), 0)
         self.assertEqual(len(server.requests), 1)
 
+    def test_a_disk_that_is_full_loses_nothing_that_is_there(self):
+        def small():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (400000, 400000))
+        tasks = self.tasks(60)
+        with Server(lambda r: chat(r.task + " " + "x" * 20000)) as server:
+            done = subprocess.run(self.command(server, tasks), cwd=self.dir, env=self.environment(), capture_output=True, text=True, preexec_fn=small)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn("file size limit", done.stderr)
+            there = len(self.samples())
+            self.assertGreater(there, 0)
+            asked = len(server.requests)
+            self.run_it(server, tasks)
+            self.assertEqual(len(self.samples()), 60)
+            self.assertEqual(len(server.requests), asked + 60 - there)
+
     # ---- progress
 
     def test_a_terminal_sees_a_bar(self):
@@ -579,8 +624,9 @@ class Runs(Case):
             tasks = self.tasks(2)
             for wrong in (["--samples", "0"], ["--temperature", "-1"], ["--temperature", "nan"], ["--extra", "[1]"], ["--extra", '{"stream": true}'], ["--extra", "{"],
                           ["--dialect", "x"], ["--grammar", "x"], ["--concurrency", "0"], ["--limit", "0"], ["--base-url", "ftp://127.0.0.1/"],
-                          ["--base-url", "127.0.0.1:80"], ["--omit", "model"], ["--max-tokens", "0"], ["--timeout", "0"], ["more.jsonl"], ["--model", ""]):
-                self.run_it(server, tasks, *wrong, code=2)
+                          ["--base-url", "127.0.0.1:80"], ["--omit", "model"], ["--max-tokens", "0"], ["--timeout", "0"], ["more.jsonl"], ["--model", ""], ["--model", b"\xff"], ["--system", b"\xff"],
+                          ["--run", self.dir / "no" / "such.run"]):
+                self.run_it(server, tasks, *wrong, code=3 if wrong[0] == "--run" else 2)
             twice = self.dir / "twice.jsonl"
             twice.write_text(tasks.read_text() * 2)
             self.run_it(server, twice, code=1)
