@@ -4,8 +4,10 @@
  * 4096^3 with all tiles 1 .. 256 and all orders, two metrics. Engine and hand
  * compute every metric of every point from the same tables, on one thread, in turn,
  * and must agree on the sum of all metrics modulo 2^64, on the number of valid points
- * and on the best objective; times are those of the process, since the machine may
- * be busy. The engine also finds the best ten and the front; the hand only the best.
+ * and on the best objective, of the convolution also on the best ten and the front;
+ * times are those of the process, since the machine may be busy. The hand keeps values
+ * only, the engine also says which points they are, with ties broken by their places;
+ * of GEMM the hand keeps the best alone.
  * (The hand's preparation is the engine's, and counted for neither.) Then: the same
  * through the threads of a run, one against two; the plain engine; a nest of six
  * loops whose 720 orders are only compiled.
@@ -157,7 +159,26 @@ static void prepare(subject *s, nst_jit *jit) {
   s->parts = nst_sweep_kernel_show(s->engine);
 }
 
-static double run_engine(const subject *s, nst_sweep_tally *tally, double *best) {
+/* What the engine found, in the whole numbers that it computes with. */
+typedef struct {
+  double best, ten[10], front[1024][2];
+  int nten, nfront;
+} answer;
+
+static double whole_metric(const subject *s, const nst_sweep_point *p, int metric) {
+  return nst_rat_to_double(p->metrics[metric]) * (double)s->parts.program->metrics[metric].den;
+}
+
+static void take_answer(const subject *s, const nst_sweep_result *found, answer *out) {
+  const int first = s->sweep->nobjectives;
+  *out = (answer){.best = whole_metric(s, nst_sweep_result_best(found, 0), 0)};
+  for (size_t i = 0; i < nst_sweep_result_nbest(found) && i < 10; i++)
+    out->ten[out->nten++] = whole_metric(s, nst_sweep_result_best(found, i), 0);
+  for (size_t i = 0; i < nst_sweep_result_nfront(found) && i < 1024; i++, out->nfront++)
+    for (int k = 0; k < 2; k++) out->front[i][k] = whole_metric(s, nst_sweep_result_front(found, i), first + k);
+}
+
+static double run_engine(const subject *s, nst_sweep_tally *tally, answer *out) {
   nst_sweep_result *found = nst_sweep_result_new(s->shape);
   nst_sweep_worker *w = s->engine->worker_new(s->engine);
   const char *error = "";
@@ -166,7 +187,7 @@ static double run_engine(const subject *s, nst_sweep_tally *tally, double *best)
     if (!s->engine->run(w, u, found, NULL, NULL, NULL, &error)) fail(s->name, error);
   double took = cpu() - start;
   *tally = *nst_sweep_result_tally(found);
-  *best = nst_rat_to_double(nst_sweep_result_best(found, 0)->metrics[0]) * (double)s->parts.program->metrics[0].den;
+  take_answer(s, found, out);
   s->engine->worker_free(w);
   nst_sweep_result_free(found);
   return took;
@@ -188,7 +209,7 @@ static double run_by_hand(const subject *s, void (*kernel)(const by_hand_tables 
   const nst_sweep_known_poly **forms = calloc((size_t)l->nforms + 1, sizeof *forms);
   uint64_t variants = s->engine->space;
   for (int d = 0; d < n; d++) variants /= l->dims[d].ntuples;
-  *out = (by_hand_answer){.best = INFINITY};
+  by_hand_answer_init(out);
   double start = cpu();
   for (uint64_t v = 0; v < variants; v++) {
     if (!nst_sweep_kernel_variant(s->engine, v, forms)) continue;
@@ -207,6 +228,15 @@ static double run_by_hand(const subject *s, void (*kernel)(const by_hand_tables 
   free(t.coefficients);
   nst_sweep_nest_fini(&nest, l);
   return took;
+}
+
+static bool same_answer(const answer *a, const nst_sweep_tally *t, const by_hand_answer *b, bool whole) {
+  bool same = b->checksum == t->checksum && b->valid == t->valid && b->points == t->evaluated && b->best == a->best;
+  if (!whole) return same;
+  same = same && a->nten == BY_HAND_TEN && a->nfront == b->nfront;
+  for (int i = 0; i < a->nten && same; i++) same = a->ten[i] == b->ten[i];
+  for (int i = 0; i < a->nfront && same; i++) same = a->front[i][0] == b->front[i].x && a->front[i][1] == b->front[i].y;
+  return same;
 }
 
 static bool fits_hand(const subject *s, const by_hand_form *forms, int nforms) {
@@ -278,17 +308,18 @@ static void measure(subject *s, int runs
                     void (*kernel)(const by_hand_tables *, by_hand_answer *), const by_hand_form *forms, int nforms
 #endif
 ) {
-  double engine[MOST_RUNS], best = 0;
+  double engine[MOST_RUNS];
+  static answer found;
   nst_sweep_tally t = {0};
 #ifdef BY_HAND
   double hand[MOST_RUNS];
-  by_hand_answer answer;
+  static by_hand_answer other_found;
   bool by_hand = fits_hand(s, forms, nforms);
 #endif
   for (int i = 0; i < runs; i++) {
-    engine[i] = run_engine(s, &t, &best);
+    engine[i] = run_engine(s, &t, &found);
 #ifdef BY_HAND
-    if (by_hand) hand[i] = run_by_hand(s, kernel, &answer);
+    if (by_hand) hand[i] = run_by_hand(s, kernel, &other_found);
 #endif
   }
   double took = median(engine, runs), points = (double)t.evaluated;
@@ -300,11 +331,12 @@ static void measure(subject *s, int runs
 #ifdef BY_HAND
   if (by_hand) {
     double other = median(hand, runs);
-    bool same =
-      answer.checksum == t.checksum && answer.valid == t.valid && answer.points == t.evaluated && answer.best == best;
+    const bool whole = kernel == by_hand_conv, same = same_answer(&found, &t, &other_found, whole);
     printf("  by hand    %.3f s median of %d (%.3f .. %.3f): %.1f M points/s, %s\n", other, runs, hand[0],
-           hand[runs - 1], (double)answer.points / other * 1e-6,
-           same ? "same checksum, valid points and best" : "DIFFERENT ANSWER");
+           hand[runs - 1], (double)other_found.points / other * 1e-6,
+           !same   ? "DIFFERENT ANSWER"
+           : whole ? "same checksum, valid points, best ten and front"
+                   : "same checksum, valid points and best");
     printf("  ratio      %.3f engine to hand\n", other / took);
     if (!same) fail(s->name, "the two kernels differ");
   }
