@@ -54,7 +54,7 @@ static const char first_example[] =
 static const char second_example[] =
   "workload block(K = 8, C = 6, P = 14, R = 3) {\n"
   "  dim k = K, c = C, p = P, r = R\n"
-  "  tensor X[_, 2 * P] : int8, W, V : int8, T, O\n"
+  "  tensor X[_, 2*P] : int8, W, V : int8, T, O\n"
   "  T[c, p] += W[c, r] * X[c, 2*p + r - 1]\n"
   "  O[k, p] += V[k, c] * relu(T[c, p])\n"
   "}\n"

@@ -183,9 +183,9 @@ static bool missing_keep(surgery *s) {
   const size_t w = draw_node(s, "keep", NULL);
   if (w == SIZE_MAX) return false;
   places tensors = {0};
-  for (size_t v = w + 1; !is(s, v, "in"); v++)
+  for (size_t v = w + 1; v < node_end(s, w) && !is(s, v, "in"); v++)
     if (is_name(s, v)) add(&tensors, v);
-  if (tensors.n == 1) return free(tensors.items), remove_words(s, w, node_end(s, w));
+  if (tensors.n <= 1) return free(tensors.items), remove_words(s, w, node_end(s, w));
   const size_t v = draw(&tensors, s->r);
   return is(s, v - 1, ",") ? remove_words(s, v - 1, v + 1) : remove_words(s, v, v + 2);
 }
@@ -243,7 +243,8 @@ static bool rank_term(surgery *s) {
   if (w == SIZE_MAX) return false;
   if (is_number(s, w)) return replace_word(s, w, is(s, w, "2") ? "3" : is(s, w, "1") ? "2" : "1");
   const word *v = &s->words[w];
-  if (is(s, w + 1, "+") && nst_random_chance(s->r, 50)) return remove_words(s, w + 1, is(s, w + 3, "*") ? w + 5 : w + 3);
+  const size_t end = is(s, w + 3, "*") ? w + 5 : w + 3;
+  if (is(s, w + 1, "+") && end <= s->nwords && nst_random_chance(s->r, 50)) return remove_words(s, w + 1, end);
   char with[64];
   if (v->size > 40) return false;
   memcpy(with + 2, v->at, v->size);
@@ -265,9 +266,9 @@ static bool swapped_ranks(surgery *s) {
   const size_t comma = draw(&p, s->r);
   if (comma == SIZE_MAX) return false;
   size_t a = comma, b = comma + 1;
-  while (!is(s, a - 1, "[") && !is(s, a - 1, ",")) a--;
-  while (!is(s, b, "]") && !is(s, b, ",")) b++;
-  return exchange(s, a, comma, comma + 1, b);
+  while (a > 1 && !is(s, a - 1, "[") && !is(s, a - 1, ",")) a--;
+  while (b < s->nwords && !is(s, b, "]") && !is(s, b, ",")) b++;
+  return a < comma && b > comma + 1 && exchange(s, a, comma, comma + 1, b);
 }
 
 static bool wrong_type(surgery *s) {
@@ -336,7 +337,7 @@ static bool missing_attribute(surgery *s) {
   if (w == SIZE_MAX) return false;
   size_t e = w + 2;
   while (e < s->nwords && s->words[e].line == s->words[w].line && !is(s, e, "}") && !is(s, e + 1, "=")) e++;
-  return remove_words(s, w, e);
+  return remove_words(s, w, e < s->nwords ? e : s->nwords);
 }
 
 /* ---- any program ---------------------------------------------------------- */
