@@ -13,7 +13,7 @@ case $what in run | test) ;; *) usage ;; esac
 
 packages="gcc libc6-dev cmake ninja-build pkg-config flex bison llvm-19-dev libcmocka-dev
  libjansson-dev nettle-dev libcurl4-openssl-dev libsqlite3-dev libmicrohttpd-dev libseccomp-dev"
-[ "$what" = run ] || packages="$packages locales binutils python3 python3-lark libopenmpi-dev openmpi-bin chromium"
+[ "$what" = run ] || packages="$packages locales binutils openssl python3 python3-lark libopenmpi-dev openmpi-bin chromium"
 
 missing=""
 for package in $packages; do
