@@ -17,7 +17,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { BAR = 24, LINE_SECONDS = 10 };
+enum { BAR = 24 };
+static const double LINE_SECONDS = 10;
 
 void bench_asking_init(bench_asking *a) {
   *a = (bench_asking){.patience = {16, 6, 600, 300},
@@ -282,7 +283,8 @@ static void show_progress(void *context, const nst_client_progress *now) {
     describe(a, text, sizeof text, now);
     const double share = a->wanted ? (double)(a->there + now->answered + now->failed) / (double)a->wanted : 1;
     char bar[BAR + 1];
-    for (int i = 0; i < BAR; i++) bar[i] = i < (int)(share * BAR) ? '#' : '.';
+    const int full = (int)(share * (double)BAR);
+    for (int i = 0; i < BAR; i++) bar[i] = i < full ? '#' : '.';
     bar[BAR] = '\0';
     char line[600];
     snprintf(line, sizeof line, "[%s] %s", bar, text);

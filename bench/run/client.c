@@ -20,10 +20,8 @@ enum {
   MOST_LIMITED = 20, /* refusals for the rate of one request, before it is told */
   MOST_FAILED = 10,  /* requests in a row that finally fail, before the server counts as gone */
   SHORTEST_KEY = 8,  /* shorter ones are words, which answers may hold */
-  PROGRESS_MS = 200,
-  POLL_MS = 1000,
 };
-static const double DRAIN_SECONDS = 10, CONNECT_SECONDS = 30;
+static const double DRAIN_SECONDS = 10, CONNECT_SECONDS = 30, POLL_SECONDS = 1, PROGRESS_SECONDS = 0.2;
 
 typedef struct {
   nst_job job;
@@ -539,19 +537,19 @@ static flight *next_flight(nst_client *c, double now) {
 
 /* How long nothing will happen by itself. */
 static int idle_ms(const nst_client *c, double now) {
-  double until = now + POLL_MS / 1000.0;
+  double until = now + POLL_SECONDS;
   for (size_t i = 0; i < c->nflights; i++)
     if (!c->flights[i]->easy) until = fmin(until, fmax(c->flights[i]->due, c->pause_until));
   if (c->draining)
     until = fmin(until, c->drain_until);
   else if (c->pause_until > now)
     until = fmin(until, c->pause_until);
-  until = fmin(until, c->last_progress + PROGRESS_MS / 1000.0);
+  until = fmin(until, c->last_progress + PROGRESS_SECONDS);
   return until <= now ? 1 : (int)ceil((until - now) * 1000);
 }
 
 static void show(nst_client *c, double now) {
-  if (now - c->last_progress < PROGRESS_MS / 1000.0) return;
+  if (now - c->last_progress < PROGRESS_SECONDS) return;
   c->last_progress = now;
   c->totals.room = (uint64_t)c->pace.limit;
   c->totals.waiting = fmax(0, c->pause_until - now);
