@@ -222,6 +222,18 @@ static void make_probes(nst_draft *d, nst_random *r) {
   }
 }
 
+/* A fault that may have a place in what is to be mended. */
+static nst_fault draw_fault(const nst_draft *d, nst_random *r) {
+  static const nst_fault in_workload[] = {NST_FAULT_RANK_TERM, NST_FAULT_SWAPPED_RANKS, NST_FAULT_WRONG_TYPE, NST_FAULT_REDUCTION, NST_FAULT_MISSPELT, NST_FAULT_MISSING_BRACE};
+  static const nst_fault in_hardware[] = {NST_FAULT_UNIT, NST_FAULT_NUMBER, NST_FAULT_FLAG, NST_FAULT_MISSING_ATTRIBUTE, NST_FAULT_MISSPELT, NST_FAULT_MISSING_BRACE};
+  static const nst_fault in_mapping[] = {NST_FAULT_LOOP_ORDER, NST_FAULT_TILE, NST_FAULT_WRONG_DIM, NST_FAULT_MISSING_LOOP, NST_FAULT_MISSING_KEEP, NST_FAULT_KEEP_LEVEL,
+                                         NST_FAULT_KEEP_PLACE, NST_FAULT_MISSING_PAR, NST_FAULT_WRONG_AXIS, NST_FAULT_NUMBER, NST_FAULT_MISSPELT, NST_FAULT_MISSING_BRACE};
+#define DRAW(list) list[nst_random_below(r, sizeof list / sizeof *list)]
+  if (d->target == NST_KIND_GEN_WORKLOAD) return DRAW(in_workload);
+  return d->target == NST_KIND_GEN_HARDWARE ? DRAW(in_hardware) : DRAW(in_mapping);
+#undef DRAW
+}
+
 void nst_draft_make_question(nst_draft *d, nst_random *r) {
   d->nmappings = 1;
   d->fault = -1;
@@ -233,7 +245,7 @@ void nst_draft_make_question(nst_draft *d, nst_random *r) {
   case NST_KIND_GEN_MODEL: ask_model(d, r); break;
   case NST_KIND_GEN_OPTIMIZE: ask_optimum(d, r); break;
   case NST_KIND_REPAIR:
-    d->fault = (int)nst_random_below(r, NST_FAULT_COUNT);
+    d->fault = (int)draw_fault(d, r);
     d->fault_seed = nst_random_next(r);
     d->fault_message = nst_random_chance(r, 50);
     break;

@@ -322,10 +322,10 @@ static void every_template_makes_legal_programs(void **state) {
 typedef struct { double dims, memories, nodes, halo, arrays, imperfect, early, cascade; } structure;
 
 static structure structure_of_level(int level) {
-  enum { N = 400 };
+  const double n = 400;
   structure sum = {0};
   nst_draft *d = malloc(sizeof *d);
-  for (uint64_t seed = 0; seed < N; seed++) {
+  for (uint64_t seed = 0; (double)seed < n; seed++) {
     nst_draft_make(d, NST_KIND_QA_PREDICT, level, seed, NULL);
     const nst_draft_mapping *m = &d->mappings[0];
     int64_t defaults[NST_DRAFT_PARAMS];
@@ -337,7 +337,7 @@ static structure structure_of_level(int level) {
     sum.imperfect += nst_point_is_imperfect(d, m, defaults), sum.early += keeps > 1, sum.cascade += nst_draft_is_cascade(d);
   }
   free(d);
-  return (structure){sum.dims / N, sum.memories / N, sum.nodes / N, sum.halo / N, sum.arrays / N, sum.imperfect / N, sum.early / N, sum.cascade / N};
+  return (structure){sum.dims / n, sum.memories / n, sum.nodes / n, sum.halo / n, sum.arrays / n, sum.imperfect / n, sum.early / n, sum.cascade / n};
 }
 
 static void levels_raise_structure(void **state) {
@@ -437,7 +437,8 @@ static void check_hash(const char *sums, const char *name, const char *bytes, si
   char hash[NST_DIGEST_TEXT], line[128];
   nst_digest_text(hash, (const nst_digest_part[]){{bytes, size}}, 1);
   snprintf(line, sizeof line, "%s  %s\n", hash, name);
-  if (!strstr(sums, line)) fail_msg("%s of v1 has the hash %s, which is not in bench/suites/v1.sha256", name, hash);
+  if (!strstr(sums, line)) fail_msg("%s of v1 has the hash %s, which is not in bench/suites/v1.sha256. Where a change of tasks, card, messages or counts is meant: nestor bench "
+                                          "gen --suite v1 -o DIR, and DIR/SHA256SUMS is the new file", name, hash);
 }
 
 static void the_published_suite_is_what_its_hashes_say(void **state) {
