@@ -175,8 +175,9 @@ int cli_help(const cli_args *args) {
   if (!args->nfiles) return show(NULL);
   const cli_command *command = cli_find_command(args->files[0]);
   if (!command) return unknown_command(args->files[0]);
-  char help[] = "help", *words[] = {help};
-  return command->run ? show(command) : cli_bench(1, words);
+  if (command->run) return show(command);
+  char help[] = "help", *words[] = {help, args->nfiles > 1 ? (char *)args->files[1] : NULL};
+  return cli_bench(args->nfiles > 1 ? 2 : 1, words);
 }
 
 int main(int argc, char **argv) {

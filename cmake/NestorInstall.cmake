@@ -34,8 +34,14 @@ install(FILES "${PROJECT_BINARY_DIR}/nestorConfig.cmake" "${PROJECT_BINARY_DIR}/
 # Relative to the file itself, so that the whole tree may be moved.
 file(RELATIVE_PATH pc_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
-configure_file("${PROJECT_SOURCE_DIR}/cmake/nestor.pc.in" "${PROJECT_BINARY_DIR}/nestor.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/nestor.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+function(nst_install_pc pc_name pc_description pc_private)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/nestor.pc.in" "${PROJECT_BINARY_DIR}/${pc_name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${pc_name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+nst_install_pc(nestor "${PROJECT_DESCRIPTION}" "-lm -ldl -lpthread")
+if(TARGET nestor_grade)
+  nst_install_pc(nestor-grade "The grader of Nestor's benchmark of language models" "")
+endif()
 
 install(FILES "${PROJECT_SOURCE_DIR}/docs/man/nestor.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
 install(FILES "${PROJECT_SOURCE_DIR}/cli/completions/nestor.bash"

@@ -27,16 +27,18 @@ int main(int argc, char **argv) {
   cli_guard_descriptors();
   cli_use_color(CLI_COLOR_AUTO);
   if (argc < 2) return overview(stderr), CLI_WRONG_USAGE;
-  if (!strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) return overview(stdout), CLI_GOOD;
-  const char *words[sizeof commands / sizeof *commands];
+  const bool help = !strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
+  if (help && argc < 3) return overview(stdout), CLI_GOOD;
+  const char *name = argv[help ? 2 : 1], *words[sizeof commands / sizeof *commands];
+  char option[] = "--help", *ask[] = {option, NULL};
   int n = 0;
   for (; commands[n].name; n++) {
-    if (!strcmp(argv[1], commands[n].name)) return commands[n].run(argc - 2, argv + 2);
+    if (!strcmp(name, commands[n].name)) return help ? commands[n].run(1, ask) : commands[n].run(argc - 2, argv + 2);
     words[n] = commands[n].name;
   }
   words[n] = NULL;
-  const char *near = cli_nearest(argv[1], words);
-  if (near) cli_say("unknown command \"%s\"; did you mean \"nestor bench %s\"?", argv[1], near);
-  else cli_say("unknown command \"%s\"; `nestor bench help` lists them", argv[1]);
+  const char *near = cli_nearest(name, words);
+  if (near) cli_say("unknown command \"%s\"; did you mean \"nestor bench %s\"?", name, near);
+  else cli_say("unknown command \"%s\"; `nestor bench help` lists them", name);
   return CLI_WRONG_USAGE;
 }

@@ -13,17 +13,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SANITIZED 1
+#ifdef NST_SANITIZED
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
 #endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 enum { MEMORY_MIB = 1024, CPU_SECONDS = 600 };
 
 static bool limit(__rlimit_resource_t what, rlim_t value) { return setrlimit(what, &(struct rlimit){value, value}) == 0; }

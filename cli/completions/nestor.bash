@@ -1,11 +1,31 @@
 # bash completion for nestor
+
+# The benchmark is a program of its own: the command names its commands and options itself.
+_nestor_bench() {
+  local -a words
+  if ((COMP_CWORD == 2)); then
+    mapfile -t words < <("$1" bench --help 2>/dev/null | sed -n '/^commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p')
+  elif [[ $cur == -* ]]; then
+    mapfile -t words < <("$1" bench "${COMP_WORDS[2]}" --help 2>/dev/null |
+      sed -n 's/^  \(-[A-Za-z],\|   \) \(--[a-z-]*\).*/\2/p')
+  else
+    mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+    return
+  fi
+  mapfile -t COMPREPLY < <(compgen -W "${words[*]}" -- "$cur")
+}
+
 _nestor() {
   local cur prev commands options
   cur=${COMP_WORDS[COMP_CWORD]}
   prev=${COMP_WORDS[COMP_CWORD - 1]}
-  commands='check fmt eval simulate test explain emit grammar sweep merge version help'
+  commands='check fmt eval simulate test explain emit grammar sweep merge bench version help'
   if ((COMP_CWORD == 1)); then
     mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$cur")
+    return
+  fi
+  if [[ ${COMP_WORDS[1]} == bench ]]; then
+    _nestor_bench "${COMP_WORDS[0]}"
     return
   fi
   case $prev in

@@ -380,7 +380,7 @@ static void workers_are_shut_in(void **state) {
   has_limit(limits, "Max processes", "0 ");
   has_limit(limits, "Max cpu time", "600 ");
   assert_non_null(strstr(status, "NoNewPrivs:\t1"));
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef NST_SANITIZED
   has_limit(limits, "Max open files", "1 ");
   has_limit(limits, "Max address space", "1073741824 ");
   assert_non_null(strstr(status, "Seccomp:\t2"));

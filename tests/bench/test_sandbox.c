@@ -15,12 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 static void open_file(void) { open("/etc/passwd", O_RDONLY); }
 static void make_file(void) { open("/tmp/nestor-sandbox-test", O_CREAT | O_WRONLY, 0600); }
 static void make_process(void) { syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0); }
@@ -80,7 +74,7 @@ static const struct { const char *name; void (*act)(void); int signal; /* 0: it 
 
 static void ways_out_are_closed(void **state) {
   (void)state;
-  if (SANITIZED) return skip();
+  if (TEST_SANITIZED) return skip();
   for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
     int ends[2];
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);

@@ -39,6 +39,19 @@ def test_parameters():
     assert offers("nestor", "eval", "--set", "") == []
 
 
+def test_bench():
+    """The benchmark's words come from the command itself, and there are none where it is not built."""
+    overview = run("bench", "--help")
+    if overview.code:
+        return
+    commands = re.findall(r"^  ([a-z]+) ", overview.out, re.M)
+    assert offers(NESTOR, "bench", "") == commands and "gen" in commands
+    for command in commands:
+        options = re.findall(r"^  [- ].[, ] (--[a-z-]+)", run("bench", command, "--help").out, re.M)
+        assert options and offers(NESTOR, "bench", command, "--") == options, command
+    assert offers(NESTOR, "bench", "gen", "gem") == ["gemm.nest"]
+
+
 def test_files():
     write("notes.txt", "")
     os.mkdir("lib")

@@ -3,6 +3,7 @@
 #include "hand.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -20,6 +21,14 @@ int hand_below(hand_source *s, int n) { return (int)((hand_next(s) >> 33) % (uin
 bool hand_has_code_generator(void) {
   const char *path = getenv("NESTOR_LLVM_MODULE");
   return !path || access(path, R_OK) == 0;
+}
+
+long hand_resident_kib(void) {
+  FILE *f = fopen("/proc/self/statm", "r");
+  long size = 0, resident = 0;
+  if (!f || fscanf(f, "%ld %ld", &size, &resident) != 2) resident = 0;
+  if (f) fclose(f);
+  return resident * 4;
 }
 
 static expr constant(nst_arena *a, int64_t v) {

@@ -15,6 +15,9 @@ nst_ir_mapping *hand_random(nst_arena *arena, uint64_t seed);
 /* false where the tree was built without the code generator: the tests' environment names a file that is not there. */
 bool hand_has_code_generator(void);
 
+/* Memory of this process that is resident, in KiB. */
+long hand_resident_kib(void);
+
 typedef struct { uint64_t state; } hand_source;
 uint64_t hand_next(hand_source *s);
 int hand_below(hand_source *s, int n); /* 0 .. n - 1 */

@@ -194,26 +194,6 @@ static void a_failed_unit_poisons_nothing(void **state) {
   nst_jit_free(jit);
 }
 
-static long resident_kib(void) {
-  FILE *f = fopen("/proc/self/statm", "r");
-  long size = 0, resident = 0;
-  if (!f || fscanf(f, "%ld %ld", &size, &resident) != 2) resident = 0;
-  if (f) fclose(f);
-  return resident * 4;
-}
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 static void five_hundred_units_leave_memory_flat(void **state) {
   (void)state;
   nst_jit *jit = new_jit();
@@ -226,11 +206,11 @@ static void five_hundred_units_leave_memory_flat(void **state) {
     assert_int_equal(compile_sum(jit, &unit, &f, i, (nst_jit_options){.level = NST_JIT_O0}, NULL), NST_JIT_OK);
     assert_int_equal(f(in, 0, NULL), i + 1);
     nst_jit_unit_free(jit, unit);
-    if (i == 100) before = resident_kib();
+    if (i == 100) before = hand_resident_kib();
   }
-  long grown = resident_kib() - before;
+  long grown = hand_resident_kib() - before;
   print_message("%ld KiB more after 400 more units\n", grown);
-  if (!SANITIZED) assert_true(grown < 4096);
+  if (!TEST_SANITIZED) assert_true(grown < 4096);
   nst_jit_free(jit);
 }
 

@@ -367,26 +367,6 @@ static void kernels_of_one_module_go_in_any_order(void **state) {
   nst_arena_free(arena);
 }
 
-static long resident_kib(void) {
-  FILE *f = fopen("/proc/self/statm", "r");
-  long size = 0, resident = 0;
-  if (!f || fscanf(f, "%ld %ld", &size, &resident) != 2) resident = 0;
-  if (f) fclose(f);
-  return resident * 4;
-}
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 static void five_hundred_kernels_leave_memory_flat(void **state) {
   (void)state;
   long before = 0;
@@ -399,11 +379,11 @@ static void five_hundred_kernels_leave_memory_flat(void **state) {
     nst_kernel_free(k);
     nst_interpreter_free(plain);
     nst_arena_free(arena);
-    if (i == 99) before = resident_kib();
+    if (i == 99) before = hand_resident_kib();
   }
-  long grown = resident_kib() - before;
+  long grown = hand_resident_kib() - before;
   print_message("%ld KiB more after 400 more kernels\n", grown);
-  if (!SANITIZED) assert_true(grown < 4096);
+  if (!TEST_SANITIZED) assert_true(grown < 4096);
 }
 
 static void the_text_of_a_kernel_is_the_same_every_time(void **state) {
