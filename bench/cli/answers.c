@@ -30,7 +30,7 @@ static bool next_job(void *context, nst_job *job) {
         char id[32];
         snprintf(id, sizeof id, "%llu", (unsigned long long)i);
         nst_wanted *wanted = &job->wanted[job->n];
-        bench_asking_want(a, wanted, a->messages[c->task], job->constrained, i, id);
+        bench_asking_want(wanted, a->bases[c->task], i, id);
         if (!nst_runfile_has(a->run, task->task_id, id, wanted->hash)) job->n++;
       }
       if (!job->n) continue;

@@ -177,7 +177,11 @@ int bench_asking_begin(bench_asking *a, const char *tasks_path) {
   if (!a->client) return cli_say("%s", error), CLI_WRONG_USAGE;
   recall_refused(a);
   a->messages = nst_memory_new(a->ntasks, sizeof *a->messages);
-  for (size_t i = 0; i < a->ntasks; i++) a->messages[i] = nst_request_messages(&a->settings, a->tasks[i].messages);
+  a->bases = nst_memory_new(a->ntasks, sizeof *a->bases);
+  for (size_t i = 0; i < a->ntasks; i++) {
+    a->messages[i] = nst_request_messages(&a->settings, a->tasks[i].messages);
+    bench_asking_base(a, a->bases[i], a->messages[i], bench_asking_constrained(a, &a->tasks[i]));
+  }
   a->terminal = isatty(STDERR_FILENO);
   a->server.authorities = getenv("CURL_CA_BUNDLE");
   if (!a->server.authorities) a->server.authorities = getenv("SSL_CERT_FILE");
@@ -193,6 +197,7 @@ void bench_asking_fini(bench_asking *a) {
     nst_task_fini(&a->tasks[i]);
   }
   free(a->messages);
+  free(a->bases);
   free(a->tasks);
   json_decref(a->settings.extra);
   free(a->omit.items);
@@ -206,11 +211,14 @@ bool bench_asking_constrained(const bench_asking *a, const nst_task *task) {
   return a->settings.constraint && (task->answer == NST_ANSWER_PROGRAM || task->answer == NST_ANSWER_MODEL);
 }
 
-void bench_asking_want(bench_asking *a, nst_wanted *out, const json_t *messages, bool constrained, uint64_t number,
-                       const char *sample_id) {
+void bench_asking_base(bench_asking *a, char out[NST_DIGEST_TEXT], const json_t *messages, bool constrained) {
+  nst_request_base(out, &a->settings, a->server.path, messages, constrained);
+}
+
+void bench_asking_want(nst_wanted *out, const char base[NST_DIGEST_TEXT], uint64_t number, const char *sample_id) {
   out->number = number;
   snprintf(out->sample_id, sizeof out->sample_id, "%s", sample_id);
-  nst_request_hash(out->hash, &a->settings, a->server.path, messages, constrained, number);
+  nst_request_hash(out->hash, base, number);
 }
 
 /* ---- progress ------------------------------------------------------------- */

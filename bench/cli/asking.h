@@ -18,8 +18,9 @@ typedef struct {
   bool quiet;
   /* what becomes of them */
   nst_task *tasks;
-  size_t ntasks, nasked; /* of the file; of which are asked */
-  json_t **messages;     /* of each task, with the system text in */
+  size_t ntasks, nasked;          /* of the file; of which are asked */
+  json_t **messages;              /* of each task, with the system text in */
+  char (*bases)[NST_DIGEST_TEXT]; /* and the names of their requests, without sample numbers */
   nst_server server;
   nst_client *client;
   nst_runfile *run;
@@ -70,9 +71,9 @@ typedef bool bench_next_fn(void *context, nst_job *job);
 int bench_asking_run(bench_asking *a, bench_next_fn *next, void *context);
 /* One line on standard error, unless quiet. */
 void bench_asking_say(bench_asking *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The job of a sample: name and hash filled in. */
-void bench_asking_want(bench_asking *a, nst_wanted *out, const json_t *messages, bool constrained, uint64_t number,
-                       const char *sample_id);
+/* The name of requests with these messages, and what is wanted under it. */
+void bench_asking_base(bench_asking *a, char out[NST_DIGEST_TEXT], const json_t *messages, bool constrained);
+void bench_asking_want(nst_wanted *out, const char base[NST_DIGEST_TEXT], uint64_t number, const char *sample_id);
 bool bench_asking_constrained(const bench_asking *a, const nst_task *task);
 /* 1.23 M, as a person reads it. */
 void bench_amount(char out[32], double value);

@@ -71,7 +71,9 @@ static bool job_at(cursor *c, nst_job *job) {
   if (!nst_runfile_find(a->run, task->task_id, before, follow, &p, c->error) || !p.messages) return false;
   *job = (nst_job){
     .task_id = task->task_id, .messages = p.messages, .constrained = bench_asking_constrained(a, task), .n = 1};
-  bench_asking_want(a, &job->wanted[0], job->messages, job->constrained, nst_revise_number(c->number, c->round), id);
+  char base[NST_DIGEST_TEXT];
+  bench_asking_base(a, base, job->messages, job->constrained);
+  bench_asking_want(&job->wanted[0], base, nst_revise_number(c->number, c->round), id);
   if (nst_runfile_has(a->run, task->task_id, id, job->wanted[0].hash)) {
     json_decref(job->messages);
     return false;

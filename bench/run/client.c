@@ -5,6 +5,7 @@
 #include "bench/record/random.h"
 #include "bench/run/pace.h"
 #include "bench/run/reply.h"
+#include "bench/run/secret.h"
 
 #include <curl/curl.h>
 #include <math.h>
@@ -19,7 +20,6 @@ enum {
   LARGEST_ANSWER = 16 << 20,
   MOST_LIMITED = 20, /* refusals for the rate of one request, before it is told */
   MOST_FAILED = 10,  /* requests in a row that finally fail, before the server counts as gone */
-  SHORTEST_KEY = 8,  /* shorter ones are words, which answers may hold */
 };
 static const double DRAIN_SECONDS = 10, CONNECT_SECONDS = 30, POLL_SECONDS = 1, PROGRESS_SECONDS = 0.2;
 
@@ -165,37 +165,6 @@ void nst_client_free(nst_client *c) {
 nst_refused_parameters *nst_client_refused(nst_client *c) { return &c->refused; }
 const nst_client_progress *nst_client_totals(const nst_client *c) { return &c->totals; }
 
-/* ---- the key -------------------------------------------------------------- */
-
-/* The same length, so that nothing moves. */
-static void strike(const nst_client *c, char *bytes, size_t size) {
-  if (c->key_size < SHORTEST_KEY) return;
-  for (char *at; (at = memmem(bytes, size, c->key, c->key_size));) {
-    memset(at, '*', c->key_size);
-    size -= (size_t)(at - bytes) + c->key_size;
-    bytes = at + c->key_size;
-  }
-}
-
-/* In texts whose escapes hid it. */
-static void strike_json(const nst_client *c, json_t *json) {
-  if (c->key_size < SHORTEST_KEY) return;
-  const char *name;
-  size_t i;
-  json_t *value;
-  if (json_is_object(json))
-    json_object_foreach(json, name, value) strike_json(c, value);
-  else if (json_is_array(json))
-    json_array_foreach(json, i, value) strike_json(c, value);
-  else if (json_is_string(json) && memmem(json_string_value(json), json_string_length(json), c->key, c->key_size)) {
-    const size_t size = json_string_length(json);
-    char *copy = nst_memory_text(json_string_value(json), size);
-    strike(c, copy, size);
-    json_string_setn(json, copy, size);
-    free(copy);
-  }
-}
-
 /* ---- sending -------------------------------------------------------------- */
 
 static size_t take_answer(char *bytes, size_t one, size_t n, void *context) {
@@ -274,7 +243,7 @@ static void put_members(nst_client *c, json_t *sample, const flight *f, size_t i
   json_object_set_new(sample, "latency_ms", json_integer(latency_ms));
   json_object_set_new(sample, "request_hash", json_string(f->job.wanted[i].hash));
   if (f->job.members) json_object_update(sample, f->job.members);
-  strike_json(c, sample);
+  nst_secret_strike_json(sample, c->key);
 }
 
 static json_t *begin_sample(nst_client *c, const flight *f, size_t i) {
@@ -481,8 +450,8 @@ static void landed(nst_client *c, flight *f, CURLcode code, double now) {
   curl_easy_getinfo(f->easy, CURLINFO_TOTAL_TIME_T, &microseconds);
   const long latency_ms = (long)(microseconds / 1000);
   if (code == CURLE_OK) {
-    if (f->answer) strike(c, f->answer, f->answer_size);
-    nst_reply_read(&reply, c->settings->dialect, status, f->answer ? f->answer : "", f->answer_size);
+    if (f->answer) nst_secret_strike(f->answer, f->answer_size, c->key);
+    nst_reply_read(&reply, c->settings->dialect, status, f->answer ? f->answer : "", f->answer_size, c->key);
     snprintf(text, sizeof text, "%s says %ld%s%s", c->server->host, status, *reply.text ? ": " : "", reply.text);
     if (reply.kind == NST_REPLY_AGAIN && status >= 200 && status < 300)
       snprintf(text, sizeof text, "%s: %s", c->server->host, reply.text);
@@ -490,8 +459,7 @@ static void landed(nst_client *c, flight *f, CURLcode code, double now) {
     unreachable = connection_trouble(f, code, trouble, sizeof trouble, &reply.kind);
     snprintf(text, sizeof text, "%s: %s", c->server->host, trouble);
   }
-  strike(c, text, strlen(text)); /* where escapes hid it */
-  strike_json(c, reply.choices);
+  nst_secret_strike(text, strlen(text), c->key);
   if (c->draining && reply.kind != NST_REPLY_ANSWERED) return nst_reply_fini(&reply), flight_free(c, f);
   switch (reply.kind) {
   case NST_REPLY_ANSWERED: {

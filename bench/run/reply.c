@@ -2,6 +2,7 @@
 #include "bench/run/reply.h"
 
 #include "bench/record/memory.h"
+#include "bench/run/secret.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,10 +246,12 @@ static long inner_status(const json_t *error) {
   return 500;
 }
 
-void nst_reply_read(nst_reply *out, nst_dialect dialect, long status, const char *body, size_t size) {
+void nst_reply_read(nst_reply *out, nst_dialect dialect, long status, const char *body, size_t size,
+                    const char *secret) {
   *out = (nst_reply){0};
   json_error_t why;
   json_t *json = json_loadb(body, size, JSON_ALLOW_NUL, &why);
+  nst_secret_strike_json(json, secret);
   if (status < 200 || status > 299) {
     out->kind = kind_of(status);
     take_error(out, json);
@@ -258,10 +261,11 @@ void nst_reply_read(nst_reply *out, nst_dialect dialect, long status, const char
   }
   out->kind = NST_REPLY_AGAIN;
   const json_t *error = json_object_get(json, "error"), *choices = json_object_get(json, "choices");
-  if (!json)
-    snprintf(out->text, sizeof out->text, "the answer is not JSON: %.160s, at byte %d of %zu", why.text, why.position,
-             size);
-  else if (!json_is_object(json))
+  if (!json) { /* its words repeat what the server sent */
+    char said[200];
+    nst_reply_line(said, sizeof said, why.text, strlen(why.text));
+    snprintf(out->text, sizeof out->text, "the answer is not JSON: %s, at byte %d of %zu", said, why.position, size);
+  } else if (!json_is_object(json))
     strcpy(out->text, "the answer is not a JSON object");
   else if (error && !json_is_null(error)) {
     take_error(out, json);

@@ -24,8 +24,9 @@ typedef struct {
   char text[NST_REPLY_TEXT], param[64], code[64]; /* what a refusal says */
 } nst_reply;
 
-/* status: of HTTP. */
-void nst_reply_read(nst_reply *out, nst_dialect dialect, long status, const char *body, size_t size);
+/* status: of HTTP. secret: what may stand in no text of it; NULL: nothing. The body's bytes are struck already. */
+void nst_reply_read(nst_reply *out, nst_dialect dialect, long status, const char *body, size_t size,
+                    const char *secret);
 void nst_reply_fini(nst_reply *reply);
 /* One line without control characters and broken UTF-8, cut with "..". */
 void nst_reply_line(char *out, size_t room, const char *text, size_t size);

@@ -103,18 +103,23 @@ char *nst_request_body(const nst_run_settings *s, const nst_refused_parameters *
   return text;
 }
 
-void nst_request_hash(char out[NST_DIGEST_TEXT], const nst_run_settings *s, const char *path, const json_t *messages,
-                      bool constrained, uint64_t number) {
+void nst_request_base(char out[NST_DIGEST_TEXT], const nst_run_settings *s, const char *path, const json_t *messages,
+                      bool constrained) {
   json_t *sampling = nst_run_settings_sampling(s);
   json_object_del(sampling, "choices"); /* how they are fetched, not what they are */
-  json_t *all = json_pack("{s:s, s:s, s:s, s:O, s:o, s:b, s:I}", "dialect", nst_dialect_name(s->dialect), "path", path,
-                          "model", s->model, "messages", messages, "sampling", sampling, "constrained", constrained,
-                          "number", (json_int_t)number);
+  json_t *all = json_pack("{s:s, s:s, s:s, s:O, s:o, s:b}", "dialect", nst_dialect_name(s->dialect), "path", path,
+                          "model", s->model, "messages", messages, "sampling", sampling, "constrained", constrained);
   size_t size;
   char *text = nst_record_text(all, &size);
   nst_digest_text(out, (const nst_digest_part[]){{text, size}}, 1);
   free(text);
   json_decref(all);
+}
+
+void nst_request_hash(char out[NST_DIGEST_TEXT], const char base[NST_DIGEST_TEXT], uint64_t number) {
+  char text[32];
+  const int n = snprintf(text, sizeof text, "\n%llu", (unsigned long long)number);
+  nst_digest_text(out, (const nst_digest_part[]){{base, NST_DIGEST_TEXT - 1}, {text, (size_t)n}}, 2);
 }
 
 json_t *nst_request_sampling(const nst_run_settings *s, const nst_refused_parameters *refused, bool constrained,

@@ -20,8 +20,10 @@ json_t *nst_request_messages(const nst_run_settings *settings, const json_t *mes
  */
 char *nst_request_body(const nst_run_settings *settings, const nst_refused_parameters *refused, const json_t *messages,
                        bool constrained, uint64_t first, size_t n, size_t *size);
-void nst_request_hash(char out[NST_DIGEST_TEXT], const nst_run_settings *settings, const char *path,
-                      const json_t *messages, bool constrained, uint64_t number);
+/* The name: of everything but the sample number, then with it. */
+void nst_request_base(char out[NST_DIGEST_TEXT], const nst_run_settings *settings, const char *path,
+                      const json_t *messages, bool constrained);
+void nst_request_hash(char out[NST_DIGEST_TEXT], const char base[NST_DIGEST_TEXT], uint64_t number);
 /* The parameters a request really had, for the sample. The caller owns the object. */
 json_t *nst_request_sampling(const nst_run_settings *settings, const nst_refused_parameters *refused, bool constrained,
                              uint64_t number);

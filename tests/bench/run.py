@@ -352,6 +352,10 @@ class Runs(Case):
             self.one(Reply(b'{"choices":[{"message":{"content":"' + escaped.encode() + b'"}}]}'))
             self.assertNotIn("MARKED", self.only()["completion"])
             self.run_file.unlink()
+            for n in range(370, 400, 3):  # where texts are cut
+                self.one(Reply(b'{"error":{"message":"' + b"x" * n + escaped.encode() + b'"}}', 401), code=3)
+                self.assertNotIn("sk-", self.said)
+                self.run_file.unlink()
             self.run_it(f"http://user:{KEY.replace('/', '')}@127.0.0.1:{echo.port}/v1", self.tasks(1), code=2)
             self.assertNotIn("MARKED", self.said)
             self.run_it(f"http://127.0.0.1:{echo.port}/v1?key={KEY}", self.tasks(1), code=2)
@@ -502,6 +506,19 @@ class Runs(Case):
         self.assertEqual(len(server.requests), 60)
         self.assertEqual(len(self.samples()), 60)
         self.run_file.unlink()
+        tasks, key = self.files(60)  # a terminal's Ctrl-C reaches the workers of the grader too
+        with Server(lambda r: script(r) and chat("answer: " + "AB"[int(r.task[1:]) % 2])) as server:
+            child = subprocess.Popen(self.command(server, tasks, "--key", key, "--concurrency", 2), cwd=self.dir, env=self.environment(), stderr=subprocess.PIPE,
+                                     text=True, start_new_session=True)
+            while len(server.requests) < 30:
+                time.sleep(0.001)
+            os.killpg(child.pid, signal.SIGINT)
+            said = child.communicate()[1]
+            self.assertEqual(child.returncode, 4, said)
+            self.assertEqual(set(self.results()), set(self.samples()))
+            self.assertEqual({r["outcome"] for r in self.results().values()}, {"passed"})
+        self.run_file.unlink()
+        tasks = self.tasks(60)
         with Server(lambda r: Reply(fault="hang", seconds=30)) as server:
             child = subprocess.Popen(self.command(server, tasks), cwd=self.dir, env=self.environment(), stderr=subprocess.PIPE, text=True)
             while not server.requests:
