@@ -279,7 +279,7 @@ static void *work(void *context) {
     pthread_mutex_unlock(&r->lock);
     nst_buffer_clear(&w.bytes);
     if (r->options.format) write_texts(r);
-    if (now() - h->flushed > 1e-3 * FLUSH_MS) flush(r, h);
+    if (now() - h->flushed > 1e-3 * (double)FLUSH_MS) flush(r, h);
     pthread_mutex_lock(&r->lock);
     if (!good) break;
   }

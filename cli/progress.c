@@ -67,7 +67,7 @@ void cli_progress_show(void *progress, const nestor_sweep_progress *now) {
   const double share = now->points > 0 ? now->points_done / now->points : 1;
   if (p->bar) {
     char bar[BAR + 1];
-    const int full = (int)(share * BAR);
+    const int full = (int)(share * (double)BAR);
     for (int i = 0; i < BAR; i++) bar[i] = i < full ? '#' : '.';
     bar[BAR] = '\0';
     snprintf(line, sizeof line, "[%s] %3d %%  %s/s, %s left%s%s", bar, (int)(share * 100), rate, left,

@@ -299,7 +299,7 @@ static void draw_series(nst_buffer *out, const series *s, int color, const axis 
   nst_buffer_printf(out, "<polyline class=\"step s%d\" points=\"", color);
   for (size_t i = 0; i < s->n; i++) { /* the first metric ascends, the second descends */
     const double px = place(x, s->dots[i].x), py = place(y, s->dots[i].y);
-    point(out, px, i ? place(y, s->dots[i - 1].y) : TOP);
+    point(out, px, i ? place(y, s->dots[i - 1].y) : (double)TOP);
     nst_buffer_putc(out, ' ');
     point(out, px, py);
     nst_buffer_putc(out, ' ');

@@ -196,7 +196,7 @@ static void poll(void *context, bool stopped) {
   s->stopped = s->stopped || stopped;
   while (nst_ranks_receive(s->ranks, &from, &message)) handle(s, from, &message);
   nst_buffer_fini(&message);
-  if (nst_ranks_rank(s->ranks) && !stopped && now() - s->shared > SHARE_SECONDS) share(s);
+  if (nst_ranks_rank(s->ranks) && !stopped && now() - s->shared > (double)SHARE_SECONDS) share(s);
 }
 
 static bool finished(void *context) {

@@ -228,8 +228,8 @@ void nst_script_answer(nst_sample *out, nst_script script, const nst_task *task,
   json_t *json =
     json_pack("{s:s, s:s, s:s, s:s%, s:s, s:s, s:{s:I, s:I}}", "schema", "nestor.sample/1", "task_id", task->task_id,
               "sample_id", id, "completion", nestor_buffer_data(text), size, "model", nst_script_name(script),
-              "finish_reason", script == NST_SCRIPT_TRUNCATOR ? "length" : "stop", "usage", "prompt_tokens",
-              (json_int_t)(words_of(task->messages) / 4), "completion_tokens", (json_int_t)(size / 4));
+              "finish_reason", script == NST_SCRIPT_TRUNCATOR ? "length" : "stop", "usage", "input_tokens",
+              (json_int_t)(words_of(task->messages) / 4), "output_tokens", (json_int_t)(size / 4));
   nestor_buffer_free(text);
   char error[NST_RECORD_ERROR];
   nst_sample_take(out, json, error);

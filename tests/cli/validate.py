@@ -8,7 +8,7 @@ import re
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "null": type(None)}
 NOTES = {"$schema", "$id", "title", "description", "definitions"}
 WORDS = {"type", "const", "enum", "required", "properties", "additionalProperties", "items", "minItems", "minimum", "maximum",
-         "pattern", "dependencies", "$ref"}
+         "pattern", "dependencies", "$ref", "anyOf"}
 
 
 def is_a(value, name):
@@ -32,6 +32,16 @@ def check(whole, schema, value, where="$"):
         for part in schema["$ref"].removeprefix("#/").split("/"):
             target = target[part]
         check(whole, target, value, where)
+    if "anyOf" in schema:
+        wrong = []
+        for form in schema["anyOf"]:
+            try:
+                check(whole, form, value, where)
+                break
+            except AssertionError as error:
+                wrong.append(str(error))
+        else:
+            raise AssertionError(f"{where}: no form fits: {wrong}")
     if "type" in schema:
         names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
         assert any(is_a(value, name) for name in names), f"{where}: {value!r} is no {names}"
