@@ -1,8 +1,9 @@
 /* One rule of the grammar over tokens on one line, for people.
  *
- * Words and signs of the language stand for themselves, rules and classes of tokens are in capitals; ( ) | ? * mean what they usually do,
- * and stand in quotation marks where they are signs of the language. Rules that only serve the parser are put in place: lists, and what
- * has one alternative or may be empty. The variants of expressions in ranks are not told apart. */
+ * Words and signs of the language stand for themselves, rules and classes of tokens are in capitals; ( ) | ? * mean
+ * what they usually do, and stand in quotation marks where they are signs of the language. Rules that only serve the
+ * parser are put in place: lists, and what has one alternative or may be empty. The variants of expressions in ranks
+ * are not told apart. */
 #include "grammar/export.h"
 
 #include <string.h>
@@ -25,16 +26,23 @@ static void put_capitals(nst_buffer *out, const char *name) {
 static void put_token(nst_buffer *out, const nst_gsymbol *s) {
   if (!s->text) {
     const char *name = s->name;
-    if (!strcmp(name, "\"a number\"")) nst_buffer_puts(out, "NUMBER");
-    else if (!strcmp(name, "\"a quantity\"")) nst_buffer_puts(out, "QUANTITY");
-    else if (!strcmp(name, "\"a text\"")) nst_buffer_puts(out, "TEXT");
-    else nst_buffer_puts(out, "NAME");
-  } else if (strpbrk(s->text, "()|?*")) nst_buffer_printf(out, "\"%s\"", s->text);
-  else nst_buffer_puts(out, s->text);
+    if (!strcmp(name, "\"a number\""))
+      nst_buffer_puts(out, "NUMBER");
+    else if (!strcmp(name, "\"a quantity\""))
+      nst_buffer_puts(out, "QUANTITY");
+    else if (!strcmp(name, "\"a text\""))
+      nst_buffer_puts(out, "TEXT");
+    else
+      nst_buffer_puts(out, "NAME");
+  } else if (strpbrk(s->text, "()|?*"))
+    nst_buffer_printf(out, "\"%s\"", s->text);
+  else
+    nst_buffer_puts(out, s->text);
 }
 
 static bool is_semicolon(const writer *w, const nst_gitems *items) {
-  return items->len == 1 && w->g->symbols.items[items->items[0].symbol].text && !strcmp(w->g->symbols.items[items->items[0].symbol].text, ";");
+  return items->len == 1 && w->g->symbols.items[items->items[0].symbol].text &&
+         !strcmp(w->g->symbols.items[items->items[0].symbol].text, ";");
 }
 
 /* Alternatives that say something: not empty, not a lone semicolon, which the formatter removes. */
@@ -42,8 +50,10 @@ static size_t alternatives(const writer *w, const nst_gsymbol *s, bool *empty) {
   size_t n = 0;
   *empty = false;
   for (size_t i = 0; i < s->rules.len; i++) {
-    if (!s->rules.items[i].len) *empty = true;
-    else n += !is_semicolon(w, &s->rules.items[i]);
+    if (!s->rules.items[i].len)
+      *empty = true;
+    else
+      n += !is_semicolon(w, &s->rules.items[i]);
   }
   return n;
 }
@@ -82,16 +92,20 @@ static void put_items(writer *w, const nst_gitems *items) {
     const size_t before = w->out->len;
     if (before && w->out->text[before - 1] != ' ' && w->out->text[before - 1] != '(') nst_buffer_putc(w->out, ' ');
     const size_t start = w->out->len;
-    if (s->terminal) put_token(w->out, s);
-    else if (in_place(w, s)) put_rule(w, s, repeated);
+    if (s->terminal)
+      put_token(w->out, s);
+    else if (in_place(w, s))
+      put_rule(w, s, repeated);
     else {
       bool empty;
       alternatives(w, s, &empty);
       put_capitals(w->out, s->name);
       if (empty) nst_buffer_putc(w->out, '?');
     }
-    if (w->out->len == start) w->out->text[w->out->len = before] = '\0'; /* it says nothing */
-    else if (repeated && (s->terminal || !in_place(w, s))) nst_buffer_putc(w->out, '*');
+    if (w->out->len == start)
+      w->out->text[w->out->len = before] = '\0'; /* it says nothing */
+    else if (repeated && (s->terminal || !in_place(w, s)))
+      nst_buffer_putc(w->out, '*');
   }
 }
 
@@ -122,7 +136,8 @@ static void put_rule(writer *w, const nst_gsymbol *s, bool repeated) {
     k += put_alternative(w, &s->rules.items[i], k != 0);
   }
   w->depth--;
-  if (w->out->len == inside) w->out->len = start;
+  if (w->out->len == inside)
+    w->out->len = start;
   else if (brackets) {
     w->out->text[w->out->len] = '\0';
     const char *end = repeated ? ")*" : empty ? ")?" : ")";
@@ -142,7 +157,8 @@ bool nst_grammar_export_rule(nst_buffer *out, const char *rule) {
   nst_grammar_read(&g, arena);
   const nst_gsymbol *s = NULL;
   for (size_t i = 0; i < g.symbols.len; i++)
-    if (!g.symbols.items[i].terminal && g.symbols.items[i].rules.len && !strcmp(g.symbols.items[i].name, rule)) s = &g.symbols.items[i];
+    if (!g.symbols.items[i].terminal && g.symbols.items[i].rules.len && !strcmp(g.symbols.items[i].name, rule))
+      s = &g.symbols.items[i];
   if (s) {
     nst_buffer line = {0};
     put_capitals(&line, s->name);

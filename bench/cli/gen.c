@@ -34,7 +34,9 @@ static bool parse_kinds(unsigned *out, const char *text) {
       for (int k = 0; k < NST_KIND_COUNT; k++) words[k] = nst_kind_name((nst_kind)k);
       const char *near = cli_nearest(word, words);
       if (near) return cli_say("there is no kind \"%s\"; did you mean %s?", word, near), false;
-      cli_say("there is no kind \"%s\"; kinds are qa.compare, qa.predict, gen.workload, gen.hardware, gen.mapping, gen.model, gen.optimize, repair", word);
+      cli_say("there is no kind \"%s\"; kinds are qa.compare, qa.predict, gen.workload, gen.hardware, gen.mapping, "
+              "gen.model, gen.optimize, repair",
+              word);
       return false;
     }
     *out |= 1u << kind;
@@ -47,17 +49,21 @@ static bool parse_kinds(unsigned *out, const char *text) {
 static bool parse_levels(unsigned *out, const char *text) {
   *out = 0;
   for (const char *at = text; *at;) {
-    if (*at < '1' || *at > '0' + NST_LEVELS) return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
+    if (*at < '1' || *at > '0' + NST_LEVELS)
+      return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
     const int low = *at++ - '0';
     int high = low;
     if (*at == '-') {
       high = *++at - '0';
-      if (high < low || high > NST_LEVELS) return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
+      if (high < low || high > NST_LEVELS)
+        return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
       at++;
     }
     for (int l = low; l <= high; l++) *out |= 1u << l;
-    if (*at == ',') at++;
-    else if (*at) return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
+    if (*at == ',')
+      at++;
+    else if (*at)
+      return cli_say("--levels takes levels from 1 to %d, as 1-5 or 1,3", NST_LEVELS), false;
   }
   if (!*out) cli_say("--levels is empty");
   return *out != 0;
@@ -102,7 +108,8 @@ static bool write_records(void *context, const json_t *task, const json_t *key) 
 }
 
 static bool close_file(FILE *file, const char *path) {
-  if (!file || file == stdout) return !file || fflush(file) == 0 || (cli_say("cannot write to standard output: %s", strerror(errno)), false);
+  if (!file || file == stdout)
+    return !file || fflush(file) == 0 || (cli_say("cannot write to standard output: %s", strerror(errno)), false);
   const bool bad = ferror(file) != 0;
   if (fclose(file) == 0 && !bad) return true;
   cli_say("cannot write %s: %s", path, strerror(errno));
@@ -110,7 +117,9 @@ static bool close_file(FILE *file, const char *path) {
 }
 
 static int write_split(const nst_suite_options *options, const char *tasks_path, const char *keys_path) {
-  sink s = {.tasks = !strcmp(tasks_path, "-") ? stdout : fopen(tasks_path, "wb"), .tasks_path = tasks_path, .keys_path = keys_path};
+  sink s = {.tasks = !strcmp(tasks_path, "-") ? stdout : fopen(tasks_path, "wb"),
+            .tasks_path = tasks_path,
+            .keys_path = keys_path};
   if (!s.tasks) return cli_say("cannot open %s: %s", tasks_path, strerror(errno)), CLI_IO;
   if (keys_path && !(s.keys = fopen(keys_path, "wb"))) {
     cli_say("cannot open %s: %s", keys_path, strerror(errno));
@@ -147,7 +156,8 @@ static bool add_hash(FILE *sums, const char *directory, const char *name) {
 }
 
 static int write_published(const nst_suite_options *chosen, const char *directory) {
-  if (mkdir(directory, 0777) != 0 && errno != EEXIST) return cli_say("cannot make %s: %s", directory, strerror(errno)), CLI_IO;
+  if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+    return cli_say("cannot make %s: %s", directory, strerror(errno)), CLI_IO;
   char *sums_path = nst_memory_new(strlen(directory) + 16, 1);
   sprintf(sums_path, "%s/SHA256SUMS", directory);
   FILE *sums = fopen(sums_path, "wb");
@@ -160,7 +170,8 @@ static int write_published(const nst_suite_options *chosen, const char *director
     char tasks[32], keys[32];
     snprintf(tasks, sizeof tasks, "%s.jsonl", nst_split_name(options.split));
     snprintf(keys, sizeof keys, "%s.key.jsonl", nst_split_name(options.split));
-    char *tasks_path = nst_memory_new(strlen(directory) + 64, 1), *keys_path = nst_memory_new(strlen(directory) + 64, 1);
+    char *tasks_path = nst_memory_new(strlen(directory) + 64, 1),
+         *keys_path = nst_memory_new(strlen(directory) + 64, 1);
     sprintf(tasks_path, "%s/%s", directory, tasks);
     sprintf(keys_path, "%s/%s", directory, keys);
     code = write_split(&options, tasks_path, keys_path);
@@ -176,22 +187,33 @@ static int write_published(const nst_suite_options *chosen, const char *director
 /* ---- the command ---------------------------------------------------------- */
 
 static int generate(const settings *s) {
-  nst_suite_options options = {.suite = s->suite, .seed = s->seed, .count = s->count, .examples = (int)s->examples, .quick = s->quick, .threads = (int)s->threads};
+  nst_suite_options options = {.suite = s->suite,
+                               .seed = s->seed,
+                               .count = s->count,
+                               .examples = (int)s->examples,
+                               .quick = s->quick,
+                               .threads = (int)s->threads};
   if (!parse_kinds(&options.kinds, s->kinds) || !parse_levels(&options.levels, s->levels)) return CLI_WRONG_USAGE;
-  if (!nst_split_parse(&options.split, s->split)) return cli_say("there is no split \"%s\"; splits are train, dev, test, hidden", s->split), CLI_WRONG_USAGE;
-  if (strcmp(s->card, "card") != 0 && strcmp(s->card, "none") != 0) return cli_say("--card takes card or none, not \"%s\"", s->card), CLI_WRONG_USAGE;
+  if (!nst_split_parse(&options.split, s->split))
+    return cli_say("there is no split \"%s\"; splits are train, dev, test, hidden", s->split), CLI_WRONG_USAGE;
+  if (strcmp(s->card, "card") != 0 && strcmp(s->card, "none") != 0)
+    return cli_say("--card takes card or none, not \"%s\"", s->card), CLI_WRONG_USAGE;
   options.no_card = !strcmp(s->card, "none");
-  if (s->examples > NST_SUITE_EXAMPLES) return cli_say("--examples takes at most %d", NST_SUITE_EXAMPLES), CLI_WRONG_USAGE;
+  if (s->examples > NST_SUITE_EXAMPLES)
+    return cli_say("--examples takes at most %d", NST_SUITE_EXAMPLES), CLI_WRONG_USAGE;
   if (strlen(s->suite) > 40 || !*s->suite) return cli_say("--suite takes a name of 1 to 40 bytes"), CLI_WRONG_USAGE;
   if (!strcmp(s->suite, "v1")) {
-    if (options.split == NST_SPLIT_HIDDEN || s->key || strcmp(s->kinds, "all") != 0 || strcmp(s->levels, "1-5") != 0 || options.no_card || s->seed != 1 || s->examples != NST_SUITE_DEFAULT_EXAMPLES)
-      return cli_say("the suite v1 is always the same: it takes -o DIRECTORY, --quick and --threads alone"), CLI_WRONG_USAGE;
+    if (options.split == NST_SPLIT_HIDDEN || s->key || strcmp(s->kinds, "all") != 0 || strcmp(s->levels, "1-5") != 0 ||
+        options.no_card || s->seed != 1 || s->examples != NST_SUITE_DEFAULT_EXAMPLES)
+      return cli_say("the suite v1 is always the same: it takes -o DIRECTORY, --quick and --threads alone"),
+             CLI_WRONG_USAGE;
     return write_published(&options, s->output ? s->output : "v1");
   }
   if (!s->output) return cli_say("--output wants a file (\"-\": standard output)"), CLI_WRONG_USAGE;
   if (s->count < 1 || s->count > 1000000) return cli_say("--count takes 1 to 1,000,000"), CLI_WRONG_USAGE;
   if ((options.split == NST_SPLIT_HIDDEN) != (s->secret != NULL))
-    return cli_say(s->secret ? "--secret goes with --split hidden" : "--split hidden wants a secret: --secret FILE"), CLI_WRONG_USAGE;
+    return cli_say(s->secret ? "--secret goes with --split hidden" : "--split hidden wants a secret: --secret FILE"),
+           CLI_WRONG_USAGE;
   char *secret = s->secret ? read_secret(s->secret) : NULL;
   if (s->secret && !secret) return CLI_IO;
   options.secret = secret;
@@ -201,7 +223,14 @@ static int generate(const settings *s) {
 }
 
 int bench_gen(int argc, char **argv) {
-  settings s = {.suite = "mine", .kinds = "all", .levels = "1-5", .split = "dev", .card = "card", .seed = 1, .count = 40, .examples = NST_SUITE_DEFAULT_EXAMPLES};
+  settings s = {.suite = "mine",
+                .kinds = "all",
+                .levels = "1-5",
+                .split = "dev",
+                .card = "card",
+                .seed = 1,
+                .count = 40,
+                .examples = NST_SUITE_DEFAULT_EXAMPLES};
   const bench_option options[] = {
     {"suite", 0, BENCH_TEXT, &s.suite, "NAME", "name of the suite; v1 is the published one (default mine)"},
     {"seed", 0, BENCH_WHOLE, &s.seed, "N", "the same seed gives the same bytes (default 1)"},
@@ -214,13 +243,16 @@ int bench_gen(int argc, char **argv) {
     {"examples", 0, BENCH_WHOLE, &s.examples, "N", "worked examples in a prompt, 0 to 3 (default 2)"},
     {"output", 'o', BENCH_TEXT, &s.output, "FILE", "where tasks go; of v1 a directory"},
     {"key", 0, BENCH_TEXT, &s.key, "FILE", "where the keys go (default: nowhere)"},
-    {"quick", 0, BENCH_FLAG, &s.quick, NULL, "answers by the analysis alone, not proven by the other engines: same bytes"},
+    {"quick", 0, BENCH_FLAG, &s.quick, NULL,
+     "answers by the analysis alone, not proven by the other engines: same bytes"},
     {"threads", 0, BENCH_WHOLE, &s.threads, "N", "threads (default: one per processor)"},
     {0}};
   const bench_usage usage = {
     "-o tasks.jsonl --key key.jsonl [OPTIONS]",
-    "Writes tasks, one JSON object a line, and their keys: reference answers, hidden points and expected figures. Every\n"
-    "reference answer and every point is computed by the analysis, the simulator and generated code, which must agree.\n\n"
+    "Writes tasks, one JSON object a line, and their keys: reference answers, hidden points and expected figures. "
+    "Every\n"
+    "reference answer and every point is computed by the analysis, the simulator and generated code, which must "
+    "agree.\n\n"
     "  nestor bench gen --seed 7 --count 200 --kinds gen.mapping,gen.model -o tasks.jsonl --key key.jsonl\n"
     "  nestor bench gen --suite v1 -o v1    the published suite: train 2,000, dev 300, test 600, with SHA256SUMS\n",
     options};

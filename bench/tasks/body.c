@@ -16,9 +16,12 @@ void nst_body_given(const nst_draft *d, nestor_buffer *out) {
 }
 
 void nst_body_answer(const nst_draft *d, nestor_buffer *out) {
-  if (d->target == NST_KIND_GEN_WORKLOAD) nst_draft_write_workload(d, out);
-  else if (d->target == NST_KIND_GEN_HARDWARE) nst_draft_write_hardware(d, out);
-  else nst_draft_write_mapping(d, 0, NULL, out);
+  if (d->target == NST_KIND_GEN_WORKLOAD)
+    nst_draft_write_workload(d, out);
+  else if (d->target == NST_KIND_GEN_HARDWARE)
+    nst_draft_write_hardware(d, out);
+  else
+    nst_draft_write_mapping(d, 0, NULL, out);
 }
 
 void nst_body_probe(const nst_draft *d, nestor_buffer *out) {
@@ -27,8 +30,14 @@ void nst_body_probe(const nst_draft *d, nestor_buffer *out) {
 }
 
 bool nst_body_make(nst_body *out, const nst_draft *d, bool quick, char why[NST_SOLVE_ERROR]) {
-  nst_body_maker b = {.d = d, .quick = quick, .random = nst_random_make(d->seed, "points"), .prompt = nestor_buffer_new(), .answer = nestor_buffer_new(),
-                      .spec = json_object(), .key = json_object(), .why = why};
+  nst_body_maker b = {.d = d,
+                      .quick = quick,
+                      .random = nst_random_make(d->seed, "points"),
+                      .prompt = nestor_buffer_new(),
+                      .answer = nestor_buffer_new(),
+                      .spec = json_object(),
+                      .key = json_object(),
+                      .why = why};
   *why = '\0';
   bool good = false, program = true;
   switch (d->kind) {
@@ -43,8 +52,10 @@ bool nst_body_make(nst_body *out, const nst_draft *d, bool quick, char why[NST_S
   case NST_KIND_COUNT: break;
   }
   nestor_buffer *reply = nestor_buffer_new();
-  if (program) nst_body_code(reply, nestor_buffer_data(b.answer));
-  else nst_text_add(reply, "%s", nestor_buffer_data(b.answer));
+  if (program)
+    nst_body_code(reply, nestor_buffer_data(b.answer));
+  else
+    nst_text_add(reply, "%s", nestor_buffer_data(b.answer));
   *out = (nst_body){0};
   if (good) {
     out->prompt = nst_memory_text(nestor_buffer_data(b.prompt), nestor_buffer_size(b.prompt));

@@ -1,6 +1,7 @@
 /* The body of a task: what is asked, in words, with the answer and what it is graded by.
  *
- * A body is made from a draft alone. What the suite adds - language card, examples, identity, hashes - is generate.c's. */
+ * A body is made from a draft alone. What the suite adds - language card, examples, identity, hashes - is generate.c's.
+ */
 #ifndef NST_BENCH_TASKS_BODY_H
 #define NST_BENCH_TASKS_BODY_H
 #include "bench/tasks/draft.h"
@@ -9,11 +10,11 @@
 #include <jansson.h>
 
 typedef struct {
-  char *prompt;  /* the question, as the user puts it */
-  char *answer;  /* the reference answer: the text of a program, "answer: B", or a JSON object of numbers */
-  char *reply;   /* the answer as a model should give it: programs in a fenced block */
-  json_t *spec;  /* task.spec */
-  json_t *key;   /* the members of the key behind `answer` */
+  char *prompt; /* the question, as the user puts it */
+  char *answer; /* the reference answer: the text of a program, "answer: B", or a JSON object of numbers */
+  char *reply;  /* the answer as a model should give it: programs in a fenced block */
+  json_t *spec; /* task.spec */
+  json_t *key;  /* the members of the key behind `answer` */
 } nst_body;
 
 /* false: the draft is no good task, or something is wrong with it; `why` says what. */
@@ -29,7 +30,7 @@ typedef struct {
   json_t *spec, *key;
   char *why; /* NST_SOLVE_ERROR bytes */
 } nst_body_maker;
-bool nst_body_program(nst_body_maker *b);  /* gen.workload, gen.hardware, gen.mapping */
+bool nst_body_program(nst_body_maker *b); /* gen.workload, gen.hardware, gen.mapping */
 bool nst_body_repair(nst_body_maker *b);
 bool nst_body_model(nst_body_maker *b);
 bool nst_body_optimum(nst_body_maker *b);
@@ -40,7 +41,7 @@ bool nst_body_predict(nst_body_maker *b);
 void nst_body_given(const nst_draft *d, nestor_buffer *out);
 void nst_body_answer(const nst_draft *d, nestor_buffer *out);
 void nst_body_probe(const nst_draft *d, nestor_buffer *out);
-bool nst_body_equal_points(nst_body_maker *b);   /* after `answer` is there */
-void nst_body_describe(const nst_body_maker *b); /* what the declaration has to be, into the prompt */
+bool nst_body_equal_points(nst_body_maker *b);            /* after `answer` is there */
+void nst_body_describe(const nst_body_maker *b);          /* what the declaration has to be, into the prompt */
 void nst_body_code(nestor_buffer *out, const char *text); /* a fenced block */
 #endif

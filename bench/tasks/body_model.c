@@ -22,9 +22,11 @@ static void try_beliefs(bool wrong[2], const nst_draft *d, const nestor_eval *ev
 }
 
 /* One point: the mapping by all engines, and the closed forms, which must be equal. Appends the row of values. */
-static bool add_point(nst_solver *s, const nst_draft *d, nestor_eval *eval, nestor_model *model, const int64_t *params, json_t *rows, json_t *values) {
+static bool add_point(nst_solver *s, const nst_draft *d, nestor_eval *eval, nestor_model *model, const int64_t *params,
+                      json_t *rows, json_t *values) {
   if (!nst_solver_run(s, eval, params)) return false;
-  if (nestor_model_run(model, params) != NESTOR_OK) return snprintf(s->why, sizeof s->why, "the closed forms cannot be evaluated"), false;
+  if (nestor_model_run(model, params) != NESTOR_OK)
+    return snprintf(s->why, sizeof s->why, "the closed forms cannot be evaluated"), false;
   json_t *row = json_array();
   for (int p = 0; p < d->mappings[0].nparams; p++) json_array_append_new(row, nst_record_from_int(params[p]));
   json_array_append_new(rows, row);
@@ -33,8 +35,10 @@ static bool add_point(nst_solver *s, const nst_draft *d, nestor_eval *eval, nest
   for (int i = 0; i < d->nquantities; i++) {
     const int64_t expected = nst_quantity_value(&d->quantities[i], eval);
     nestor_value value;
-    if (!nestor_model_value(model, (size_t)i, &value) || value.kind != NESTOR_VALUE_INTEGER || value.integer != expected) {
-      snprintf(s->why, sizeof s->why, "%s: the closed form of %s gives another number", d->cluster, d->quantities[i].name);
+    if (!nestor_model_value(model, (size_t)i, &value) || value.kind != NESTOR_VALUE_INTEGER ||
+        value.integer != expected) {
+      snprintf(s->why, sizeof s->why, "%s: the closed form of %s gives another number", d->cluster,
+               d->quantities[i].name);
       return false;
     }
     json_array_append_new(row, nst_record_from_int(expected));
@@ -75,7 +79,8 @@ bool nst_body_model(nst_body_maker *b) {
   for (int i = 0; i < d->nquantities; i++) json_array_append_new(outs, json_string(d->quantities[i].name));
   json_object_set_new(b->spec, "answer", json_string("model"));
   json_object_set_new(b->spec, "given", json_string(nestor_buffer_data(given)));
-  json_object_set_new(b->spec, "declares", json_pack("{s:s,s:s,s:O}", "kind", "model", "name", "costs", "params", params));
+  json_object_set_new(b->spec, "declares",
+                      json_pack("{s:s,s:s,s:O}", "kind", "model", "name", "costs", "params", params));
   json_object_set_new(b->spec, "outs", outs);
   json_object_set_new(b->key, "params", params);
   json_object_set_new(b->key, "points", rows);
@@ -83,17 +88,23 @@ bool nst_body_model(nst_body_maker *b) {
   if (good) {
     nst_text_add(b->prompt, "Given this workload, this hardware and this mapping:\n\n");
     nst_body_code(b->prompt, nestor_buffer_data(given));
-    nst_text_add(b->prompt, "\nwrite a model of its costs: closed forms of the sizes and tiles that are exact for all positive values of the parameters, tiles that do not "
-                            "divide and tiles beyond the size included. Its first line and its outputs are:\n\n    model costs(");
+    nst_text_add(b->prompt,
+                 "\nwrite a model of its costs: closed forms of the sizes and tiles that are exact for all positive "
+                 "values of the parameters, tiles that do not "
+                 "divide and tiles beyond the size included. Its first line and its outputs are:\n\n    model costs(");
     for (int p = 0; p < m->nparams; p++) nst_text_add(b->prompt, "%s%s", p ? ", " : "", m->params[p].name);
     nst_text_add(b->prompt, ") {\n\n");
     for (int i = 0; i < d->nquantities; i++) {
       char expression[128];
       nst_quantity_expression(d, &d->quantities[i], expression, sizeof expression);
-      nst_text_add(b->prompt, "- out %s: equal to %s, in %s\n", d->quantities[i].name, expression, nst_quantity_unit(&d->quantities[i]));
+      nst_text_add(b->prompt, "- out %s: equal to %s, in %s\n", d->quantities[i].name, expression,
+                   nst_quantity_unit(&d->quantities[i]));
     }
-    nst_text_add(b->prompt, "\nAnswer with the model alone, in a ```nest block. It is compared at hundreds of points that are not shown.\n");
-  } else snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
+    nst_text_add(
+      b->prompt,
+      "\nAnswer with the model alone, in a ```nest block. It is compared at hundreds of points that are not shown.\n");
+  } else
+    snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
   free(points);
   nestor_model_free(model);
   nestor_eval_free(eval);

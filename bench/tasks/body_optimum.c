@@ -26,13 +26,17 @@ static void write_space(const nst_draft *d, const char *objective, nestor_buffer
   nst_text_add(out, "sweep best of space {\n");
   for (int p = 0; p < m->nparams; p++) {
     const char *size = d->dims[m->params[p].dim].size;
-    if (d->any_tile) nst_text_add(out, "%s in 1 .. %s\n", m->params[p].name, size);
-    else nst_text_add(out, "%s in divisors(%s)\n", m->params[p].name, size);
+    if (d->any_tile)
+      nst_text_add(out, "%s in 1 .. %s\n", m->params[p].name, size);
+    else
+      nst_text_add(out, "%s in divisors(%s)\n", m->params[p].name, size);
   }
   nst_text_add(out, "where fits\nminimize %s\ntop 1\n}\n", objective);
 }
 
-static bool name_char(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool name_char(char c) {
+  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 /* The found mapping without its parameters: their values stand in their places. */
 static void settle(const char *text, const nst_draft_mapping *m, nestor_sweep *sweep, nestor_buffer *out) {
@@ -46,8 +50,10 @@ static void settle(const char *text, const nst_draft_mapping *m, nestor_sweep *s
     int param = -1;
     for (int p = 0; p < m->nparams; p++)
       if (strlen(m->params[p].name) == n && !memcmp(at, m->params[p].name, n)) param = p;
-    if (param < 0) nestor_buffer_append(out, at, n);
-    else nst_text_add(out, "%lld", (long long)nestor_sweep_param(sweep, NESTOR_FOUND_BEST, 0, m->params[param].name));
+    if (param < 0)
+      nestor_buffer_append(out, at, n);
+    else
+      nst_text_add(out, "%lld", (long long)nestor_sweep_param(sweep, NESTOR_FOUND_BEST, 0, m->params[param].name));
     at += n;
   }
 }
@@ -58,7 +64,8 @@ static bool lazy_is_good(nst_solver *s, const nst_draft *d, bool whole, double b
   nst_point at;
   for (int p = 0; p < m->nparams; p++) at.values[p] = whole ? nst_draft_extent(d, m, m->params[p].dim, NULL) : 1;
   nestor_eval *eval = nst_solver_eval(s, "space");
-  const bool good = eval && nestor_eval_run(eval, NESTOR_ENGINE_ANALYSIS, at.values) == NESTOR_OK && nestor_eval_metrics(eval).fits &&
+  const bool good = eval && nestor_eval_run(eval, NESTOR_ENGINE_ANALYSIS, at.values) == NESTOR_OK &&
+                    nestor_eval_metrics(eval).fits &&
                     nst_quantity_value(&d->quantities[0], eval) <= (int64_t)best + (int64_t)best / 50;
   nestor_eval_free(eval);
   return good;
@@ -80,7 +87,8 @@ bool nst_body_optimum(nst_body_maker *b) {
   bool good = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), b->quick);
   if (good) {
     nestor_sweep *sweep = nestor_sweep_new(s.program, 0, &(nestor_sweep_options){.threads = 1, .no_kernel = true});
-    good = nestor_sweep_run(sweep) == NESTOR_OK && nestor_sweep_about(sweep).proven && nestor_sweep_found(sweep, NESTOR_FOUND_BEST) > 0 &&
+    good = nestor_sweep_run(sweep) == NESTOR_OK && nestor_sweep_about(sweep).proven &&
+           nestor_sweep_found(sweep, NESTOR_FOUND_BEST) > 0 &&
            nestor_sweep_mapping(sweep, NESTOR_FOUND_BEST, 0, "ans", best) == NESTOR_OK;
     if (good) {
       nestor_buffer *settled = nestor_buffer_new();
@@ -88,7 +96,8 @@ bool nst_body_optimum(nst_body_maker *b) {
       nst_text_canonical(b->answer, nestor_buffer_data(settled), nestor_buffer_size(settled));
       nestor_buffer_free(settled);
     }
-    if (!good) snprintf(s.why, sizeof s.why, "no mapping of the space fits");
+    if (!good)
+      snprintf(s.why, sizeof s.why, "no mapping of the space fits");
     else {
       const double least = nestor_sweep_metric(sweep, NESTOR_FOUND_BEST, 0, 0);
       good = !lazy_is_good(&s, d, false, least) && !lazy_is_good(&s, d, true, least);
@@ -104,21 +113,27 @@ bool nst_body_optimum(nst_body_maker *b) {
     good = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), b->quick);
     nestor_eval *eval = good ? nst_solver_eval(&s, "ans") : NULL;
     good = eval && nst_solver_run(&s, eval, NULL) && nestor_eval_metrics(eval).fits;
-    if (good) optimum = nst_quantity_value(&d->quantities[0], eval);
-    else snprintf(b->why, NST_SOLVE_ERROR, "%.400s (the best mapping)", s.why);
+    if (good)
+      optimum = nst_quantity_value(&d->quantities[0], eval);
+    else
+      snprintf(b->why, NST_SOLVE_ERROR, "%.400s (the best mapping)", s.why);
     nestor_eval_free(eval);
     nst_solver_fini(&s);
   }
   if (good) {
     nst_text_add(b->prompt, "Given this workload and this hardware:\n\n");
     nst_body_code(b->prompt, nestor_buffer_data(given));
-    nst_text_add(b->prompt, "\nfind the mapping with the %s that fits (what %s must hold is at most its capacity, %lld bytes%s). It is of this form:\n\n",
-                 d->quantities[0].measure == NST_MEASURE_CYCLES ? "fewest cycles" : "least off-chip traffic in bytes", level->name, (long long)level->capacity,
+    nst_text_add(b->prompt,
+                 "\nfind the mapping with the %s that fits (what %s must hold is at most its capacity, %lld bytes%s). "
+                 "It is of this form:\n\n",
+                 d->quantities[0].measure == NST_MEASURE_CYCLES ? "fewest cycles" : "least off-chip traffic in bytes",
+                 level->name, (long long)level->capacity,
                  nst_draft_is_cascade(d) || level->double_buffered ? "; so for all memories" : "");
     nst_draft_tell_mapping(d, 0, d->style, b->prompt);
     nst_text_add(b->prompt, "\nYou choose");
     for (int p = 0; p < m->nparams; p++)
-      nst_text_add(b->prompt, "%s %s (%s%s)", p ? "," : "", m->params[p].name, d->any_tile ? "a tile from 1 to " : "a divisor of ", d->dims[m->params[p].dim].size);
+      nst_text_add(b->prompt, "%s %s (%s%s)", p ? "," : "", m->params[p].name,
+                   d->any_tile ? "a tile from 1 to " : "a divisor of ", d->dims[m->params[p].dim].size);
     int nodes[NST_DRAFT_NODES];
     const int n = nst_draft_block(m, nodes);
     if (n > 1) {
@@ -126,8 +141,11 @@ bool nst_body_optimum(nst_body_maker *b) {
       for (int i = 0; i < n; i++) nst_text_add(b->prompt, "%s %s", i ? "," : "", d->dims[m->nodes[nodes[i]].dim].name);
       nst_text_add(b->prompt, " that stand outermost");
     }
-    nst_text_add(b->prompt, ". A mapping of another form that is as good or better is right too. Workload and hardware are used with their defaults. Answer with\n\n    mapping ans of %s on %s {\n\n"
-                            "and the rest of the mapping, its tiles as numbers, in a ```nest block.\n", d->workload, d->hardware);
+    nst_text_add(b->prompt,
+                 ". A mapping of another form that is as good or better is right too. Workload and hardware are used "
+                 "with their defaults. Answer with\n\n    mapping ans of %s on %s {\n\n"
+                 "and the rest of the mapping, its tiles as numbers, in a ```nest block.\n",
+                 d->workload, d->hardware);
     json_object_set_new(b->spec, "answer", json_string("program"));
     json_object_set_new(b->spec, "given", json_string(nestor_buffer_data(given)));
     json_object_set_new(b->spec, "declares", json_pack("{s:s,s:s,s:[]}", "kind", "mapping", "name", "ans", "params"));

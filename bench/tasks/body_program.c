@@ -14,8 +14,10 @@ static void write_signature(const char *answer, nestor_buffer *out) {
   const char *end = strchr(answer, '{');
   while (end > answer && (end[-1] == ' ' || end[-1] == '\n')) end--;
   for (const char *at = answer; at < end; at++) /* a long one is broken over lines */
-    if (*at != '\n' && !(at[0] == ' ' && (at[1] == ' ' || at[1] == '\n'))) nestor_buffer_append(out, at, 1);
-    else if (*at == '\n' && at[-1] != ' ') nestor_buffer_append(out, " ", 1);
+    if (*at != '\n' && !(at[0] == ' ' && (at[1] == ' ' || at[1] == '\n')))
+      nestor_buffer_append(out, at, 1);
+    else if (*at == '\n' && at[-1] != ' ')
+      nestor_buffer_append(out, " ", 1);
 }
 
 static const char *kind_word(nst_kind target) {
@@ -37,13 +39,15 @@ static void put_declares(nst_body_maker *b) {
         if (*d->levels[l].places_param[a]) json_array_append_new(params, json_string(d->levels[l].places_param[a]));
     }
   } else
-    for (int p = 0; p < d->mappings[0].nparams; p++) json_array_append_new(params, json_string(d->mappings[0].params[p].name));
+    for (int p = 0; p < d->mappings[0].nparams; p++)
+      json_array_append_new(params, json_string(d->mappings[0].params[p].name));
   json_object_set_new(b->spec, "answer", json_string("program"));
   nestor_buffer *given = nestor_buffer_new();
   nst_body_given(d, given);
   json_object_set_new(b->spec, "given", json_string(nestor_buffer_data(given)));
   nestor_buffer_free(given);
-  json_object_set_new(b->spec, "declares", json_pack("{s:s,s:s,s:o}", "kind", kind_word(d->target), "name", name, "params", params));
+  json_object_set_new(b->spec, "declares",
+                      json_pack("{s:s,s:s,s:o}", "kind", kind_word(d->target), "name", name, "params", params));
   json_object_set_new(b->spec, "goal", json_string("equal"));
 }
 
@@ -61,8 +65,10 @@ bool nst_body_equal_points(nst_body_maker *b) {
   for (int m = 0; m < d->nmappings && good; m++) {
     nst_point at[POINTS];
     good = nst_points_draw(at, POINTS, d, &d->mappings[m], MOST_OPERATIONS, &b->random);
-    if (!good) snprintf(s.why, sizeof s.why, "no hidden points with imperfect tiles and larger values");
-    else good = nst_solver_points(&s, points, figures, d->mappings[m].name, &d->mappings[m], at, POINTS);
+    if (!good)
+      snprintf(s.why, sizeof s.why, "no hidden points with imperfect tiles and larger values");
+    else
+      good = nst_solver_points(&s, points, figures, d->mappings[m].name, &d->mappings[m], at, POINTS);
   }
   if (!good) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
   nst_solver_fini(&s);
@@ -87,7 +93,8 @@ void nst_body_describe(const nst_body_maker *b) {
 static void add_names(const nst_body_maker *b) {
   const nst_draft *d = b->d;
   if (d->target == NST_KIND_GEN_WORKLOAD)
-    nst_text_add(b->prompt, "\nName dimensions, sizes and tensors as above, and declare the dimensions in the order in which they are listed there.\n");
+    nst_text_add(b->prompt, "\nName dimensions, sizes and tensors as above, and declare the dimensions in the order in "
+                            "which they are listed there.\n");
   if (d->target == NST_KIND_GEN_HARDWARE) nst_text_add(b->prompt, "\nName levels, axes and parameters as above.\n");
 }
 
@@ -115,15 +122,18 @@ bool nst_body_program(nst_body_maker *b) {
   }
   nst_body_describe(b);
   add_names(b);
-  nst_text_add(b->prompt, "\nIts first line is:\n\n    %s {\n\nAnswer with the %s alone, in a ```nest block.%s\n", nestor_buffer_data(signature), kind_word(d->target),
-               d->target == NST_KIND_GEN_MAPPING ? " It is compared at other values of its parameters too." : " It is tried with mappings that are not shown.");
+  nst_text_add(b->prompt, "\nIts first line is:\n\n    %s {\n\nAnswer with the %s alone, in a ```nest block.%s\n",
+               nestor_buffer_data(signature), kind_word(d->target),
+               d->target == NST_KIND_GEN_MAPPING ? " It is compared at other values of its parameters too."
+                                                 : " It is tried with mappings that are not shown.");
   nestor_buffer_free(signature);
   return true;
 }
 
 /* ---- repair --------------------------------------------------------------- */
 
-/* A fault that makes a difference: the draft's, or the next one that can be planted. Appends what the compiler says of it. */
+/* A fault that makes a difference: the draft's, or the next one that can be planted. Appends what the compiler says of
+ * it. */
 static bool plant(nst_body_maker *b, nestor_buffer *faulty, nestor_buffer *message) {
   const nst_draft *d = b->d;
   nestor_buffer *given = nestor_buffer_new();
@@ -151,7 +161,8 @@ static bool plant(nst_body_maker *b, nestor_buffer *faulty, nestor_buffer *messa
     nestor_buffer *shown = nestor_buffer_new(); /* with places in the program that is shown */
     nst_text_add(shown, "%s%s", nestor_buffer_data(faulty), nestor_buffer_data(given));
     nestor_session *session = nestor_session_new();
-    nestor_program *program = nestor_program_new(session, "program", nestor_buffer_data(shown), nestor_buffer_size(shown), NESTOR_STAGE_CHECK);
+    nestor_program *program =
+      nestor_program_new(session, "program", nestor_buffer_data(shown), nestor_buffer_size(shown), NESTOR_STAGE_CHECK);
     nestor_diagnostics_text(nestor_program_diagnostics(program), false, message);
     nestor_program_free(program);
     nestor_session_free(session);
@@ -170,14 +181,21 @@ bool nst_body_repair(nst_body_maker *b) {
   if (planted) {
     const char *word = kind_word(d->target);
     if (d->target == NST_KIND_GEN_MAPPING) add_given(b, "Given this workload and this hardware:\n");
-    nst_text_add(b->prompt, "%s %s should be as described here:\n\n", d->target == NST_KIND_GEN_MAPPING ? "\na" : "A", word);
+    nst_text_add(b->prompt, "%s %s should be as described here:\n\n", d->target == NST_KIND_GEN_MAPPING ? "\na" : "A",
+                 word);
     nst_body_describe(b);
     nst_text_add(b->prompt, "\nThis %s has one fault.\n\n", word);
     nst_body_code(b->prompt, nestor_buffer_data(faulty));
-    if (d->fault_message && nestor_buffer_size(message)) nst_text_add(b->prompt, "\nThe compiler says:\n\n```\n%s```\n", nestor_buffer_data(message));
-    else if (d->fault_message) nst_text_add(b->prompt, "\nThe compiler accepts it, but its figures are not those of the description.\n");
-    nst_text_add(b->prompt, "\nAnswer with the whole mended %s, in a ```nest block. Keep its name and its parameters with their defaults as they should be.\n", word);
-  } else snprintf(b->why, NST_SOLVE_ERROR, "no fault makes a difference");
+    if (d->fault_message && nestor_buffer_size(message))
+      nst_text_add(b->prompt, "\nThe compiler says:\n\n```\n%s```\n", nestor_buffer_data(message));
+    else if (d->fault_message)
+      nst_text_add(b->prompt, "\nThe compiler accepts it, but its figures are not those of the description.\n");
+    nst_text_add(b->prompt,
+                 "\nAnswer with the whole mended %s, in a ```nest block. Keep its name and its parameters with their "
+                 "defaults as they should be.\n",
+                 word);
+  } else
+    snprintf(b->why, NST_SOLVE_ERROR, "no fault makes a difference");
   nestor_buffer_free(faulty);
   nestor_buffer_free(message);
   return planted;

@@ -16,9 +16,12 @@ static const char *const words[] = {
 /* "elements of A read from DRAM" */
 static void say_quantity(const nst_draft *d, const nst_draft_quantity *q, nestor_buffer *out) {
   for (const char *at = words[q->measure]; *at; at++) {
-    if (*at != '$') nestor_buffer_append(out, at, 1);
-    else if (*++at == 'L') nst_text_add(out, "%s", d->levels[q->level].name);
-    else nst_text_add(out, "%s", d->tensors[q->tensor].name);
+    if (*at != '$')
+      nestor_buffer_append(out, at, 1);
+    else if (*++at == 'L')
+      nst_text_add(out, "%s", d->levels[q->level].name);
+    else
+      nst_text_add(out, "%s", d->tensors[q->tensor].name);
   }
 }
 
@@ -40,7 +43,8 @@ static int winner(const int64_t *values, int n) {
   return best;
 }
 
-/* Whether every belief that has to be wrong chooses another than the winner. Where it has no value, it looks at the off-chip traffic. */
+/* Whether every belief that has to be wrong chooses another than the winner. Where it has no value, it looks at the
+ * off-chip traffic. */
 static bool is_trapped(const nst_draft *d, int best) {
   for (int belief = 0; belief < 2; belief++) {
     if (!d->traps[belief]) continue;
@@ -48,7 +52,10 @@ static bool is_trapped(const nst_draft *d, int best) {
     int64_t least = 0;
     for (int m = 0; m < d->nmappings; m++) {
       int64_t value = nst_naive_value(d, &d->mappings[m], &d->quantities[0], (nst_belief)belief, NULL);
-      if (value < 0) value = nst_naive_value(d, &d->mappings[m], &(nst_draft_quantity){.measure = NST_MEASURE_OFFCHIP, .level = -1, .tensor = -1}, (nst_belief)belief, NULL);
+      if (value < 0)
+        value = nst_naive_value(d, &d->mappings[m],
+                                &(nst_draft_quantity){.measure = NST_MEASURE_OFFCHIP, .level = -1, .tensor = -1},
+                                (nst_belief)belief, NULL);
       if (value >= 0 && (chosen < 0 || value < least)) chosen = m, least = value;
     }
     if (chosen == best) return false;
@@ -91,9 +98,17 @@ bool nst_body_compare(nst_body_maker *b) {
   if (best >= 0) {
     nst_text_add(b->prompt, "Given this workload, this hardware and these mappings:\n\n");
     nst_body_code(b->prompt, nestor_buffer_data(text));
-    const char *end = q->measure == NST_MEASURE_OFFCHIP ? "causes the least off-chip traffic (bytes of the outermost memory)" : q->measure == NST_MEASURE_CYCLES ? "takes the fewest cycles" : NULL;
-    if (end) nst_text_add(b->prompt, "\nwhich mapping %s, with the parameters as their defaults are?", end);
-    else nst_text_add(b->prompt, "\nwhich mapping needs the smallest buffer in %s (bytes that one instance must hold), with the parameters as their defaults are?", d->levels[q->level].name);
+    const char *end = q->measure == NST_MEASURE_OFFCHIP
+                        ? "causes the least off-chip traffic (bytes of the outermost memory)"
+                      : q->measure == NST_MEASURE_CYCLES ? "takes the fewest cycles"
+                                                         : NULL;
+    if (end)
+      nst_text_add(b->prompt, "\nwhich mapping %s, with the parameters as their defaults are?", end);
+    else
+      nst_text_add(b->prompt,
+                   "\nwhich mapping needs the smallest buffer in %s (bytes that one instance must hold), with the "
+                   "parameters as their defaults are?",
+                   d->levels[q->level].name);
     nst_text_add(b->prompt, " You may reason first. End with a line of this form:\n\nanswer: X\n\nwhere X is one of");
     json_t *choices = json_array();
     for (int m = 0; m < d->nmappings; m++) {
@@ -155,7 +170,8 @@ bool nst_body_predict(nst_body_maker *b) {
       json_object_set_new(values, q->name, nst_record_from_int(nst_quantity_value(q, eval)));
     }
     nst_text_add(b->prompt, "\nYou may reason first. End with a JSON object of whole numbers on one line: {");
-    for (int i = 0; i < d->nquantities; i++) nst_text_add(b->prompt, "%s\"%s\": N", i ? ", " : "", d->quantities[i].name);
+    for (int i = 0; i < d->nquantities; i++)
+      nst_text_add(b->prompt, "%s\"%s\": N", i ? ", " : "", d->quantities[i].name);
     nst_text_add(b->prompt, "}\n");
     char *answer = json_dumps(values, 0);
     nst_text_add(b->answer, "%s", answer ? answer : "");
@@ -166,7 +182,8 @@ bool nst_body_predict(nst_body_maker *b) {
     void (*release)(void *);
     json_get_alloc_funcs(&allocate, &release);
     release(answer);
-  } else snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
+  } else
+    snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
   nestor_eval_free(eval);
   nst_solver_fini(&s);
   nestor_buffer_free(text);

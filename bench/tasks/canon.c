@@ -1,4 +1,5 @@
-/* The canonical form of a draft: its text with each name replaced by its place in order of declaration, which is the order of first use. */
+/* The canonical form of a draft: its text with each name replaced by its place in order of declaration, which is the
+ * order of first use. */
 #include "bench/tasks/canon.h"
 
 #include "bench/record/memory.h"

@@ -9,6 +9,7 @@ enum { NST_CARD_TOKENS = 2500 };
 void nst_card_write(nestor_buffer *out);
 /* The first message of a task: who answers, and the card. */
 void nst_card_system(nestor_buffer *out, bool card);
-/* Tokens as the card counts them: runs of letters, runs of digits, and every other character that is not white space. */
+/* Tokens as the card counts them: runs of letters, runs of digits, and every other character that is not white space.
+ */
 size_t nst_card_count(const char *text);
 #endif

@@ -1,8 +1,9 @@
 /* Closed forms of the transfers between the outermost and the middle memory, and of what the middle memory holds.
  *
- * A dimension has at most one loop above a keep of the middle memory. A tensor without sliding window is loaded again by every loop
- * that is not over one of its dimensions, unless nothing of it changes further in. Of a tensor with sliding windows, what is loaded is all tiles
- * less what consecutive tiles have in common, summed over the loops that start a step: docs/counting.md, section 4. */
+ * A dimension has at most one loop above a keep of the middle memory. A tensor without sliding window is loaded again
+ * by every loop that is not over one of its dimensions, unless nothing of it changes further in. Of a tensor with
+ * sliding windows, what is loaded is all tiles less what consecutive tiles have in common, summed over the loops that
+ * start a step: docs/counting.md, section 4. */
 #include "bench/tasks/closed.h"
 
 #include "bench/tasks/text.h"
@@ -28,15 +29,20 @@ static path path_of(const nst_draft *d, int tensor) {
     if (node->kind == NST_NODE_FOR) p.loops[p.n++] = node;
     if (node->kind == NST_NODE_SEQ) shared = p.n;
     if (node->kind == NST_NODE_DO) p.n = p.above = shared, p.branch++;
-    if (node->kind == NST_NODE_KEEP && node->level == middle && node->tensors != ~0u && node->tensors >> tensor & 1) return p.found = true, p;
+    if (node->kind == NST_NODE_KEEP && node->level == middle && node->tensors != ~0u && node->tensors >> tensor & 1)
+      return p.found = true, p;
   }
   return p;
 }
 
-typedef struct { char text[96]; } form;
+typedef struct {
+  char text[96];
+} form;
 
 static const char *size_of(const nst_draft *d, int dim) { return d->dims[dim].size; }
-static const char *tile_of(const nst_draft *d, const nst_draft_node *loop) { return d->mappings[0].params[loop->tile.param].name; }
+static const char *tile_of(const nst_draft *d, const nst_draft_node *loop) {
+  return d->mappings[0].params[loop->tile.param].name;
+}
 
 static const nst_draft_node *loop_over(const path *p, int dim) {
   for (int i = 0; i < p->n; i++)
@@ -48,8 +54,11 @@ static const nst_draft_node *loop_over(const path *p, int dim) {
 static form window(const nst_draft *d, const nst_draft_rank *rank, const char *points) {
   form f;
   const char *filter = size_of(d, rank->dim[1]);
-  if (rank->coef[0] == 1) snprintf(f.text, sizeof f.text, "(%s + %s - 1)", points, filter);
-  else snprintf(f.text, sizeof f.text, "(%.24s * %.8s - (%.24s - 1) * max(0, %.8s - %lld))", points, filter, points, filter, (long long)rank->coef[0]);
+  if (rank->coef[0] == 1)
+    snprintf(f.text, sizeof f.text, "(%s + %s - 1)", points, filter);
+  else
+    snprintf(f.text, sizeof f.text, "(%.24s * %.8s - (%.24s - 1) * max(0, %.8s - %lld))", points, filter, points,
+             filter, (long long)rank->coef[0]);
   return f;
 }
 
@@ -60,7 +69,9 @@ static form whole(const nst_draft *d, const nst_draft_rank *rank) {
   return f;
 }
 
-static void write_product(nestor_buffer *b, int *n, const char *factor) { nst_text_add(b, "%s%s", (*n)++ ? " * " : "", factor); }
+static void write_product(nestor_buffer *b, int *n, const char *factor) {
+  nst_text_add(b, "%s%s", (*n)++ ? " * " : "", factor);
+}
 
 static void write_elements(const nst_draft *d, int tensor, nestor_buffer *b) {
   int n = 0;
@@ -73,8 +84,10 @@ static void write_tile(const nst_draft *d, const path *p, int tensor, nestor_buf
     const nst_draft_rank *rank = &d->tensors[tensor].ranks[k];
     const nst_draft_node *loop = loop_over(p, rank->dim[0]);
     char points[2 * NST_DRAFT_NAME + 8];
-    if (loop) snprintf(points, sizeof points, "min(%s, %s)", tile_of(d, loop), size_of(d, rank->dim[0]));
-    else snprintf(points, sizeof points, "%s", size_of(d, rank->dim[0]));
+    if (loop)
+      snprintf(points, sizeof points, "min(%s, %s)", tile_of(d, loop), size_of(d, rank->dim[0]));
+    else
+      snprintf(points, sizeof points, "%s", size_of(d, rank->dim[0]));
     write_product(b, &n, rank->dim[1] >= 0 ? window(d, rank, points).text : points);
   }
 }
@@ -104,7 +117,8 @@ static void write_dense(const nst_draft *d, const path *p, int tensor, nestor_bu
 
 static const nst_draft_rank *rank_of(const nst_draft *d, int tensor, int dim) {
   for (int k = 0; k < d->tensors[tensor].nranks; k++)
-    if (d->tensors[tensor].ranks[k].dim[0] == dim || d->tensors[tensor].ranks[k].dim[1] == dim) return &d->tensors[tensor].ranks[k];
+    if (d->tensors[tensor].ranks[k].dim[0] == dim || d->tensors[tensor].ranks[k].dim[1] == dim)
+      return &d->tensors[tensor].ranks[k];
   return NULL;
 }
 
@@ -123,8 +137,11 @@ static void write_all_tiles(const nst_draft *d, const path *p, const nst_draft_r
     return;
   }
   const char *size = size_of(d, rank->dim[0]), *filter = size_of(d, rank->dim[1]), *t = tile_of(d, loop);
-  if (rank->coef[0] == 1) snprintf(text, sizeof text, "(%s + n_%s * (%s - 1))", size, t, filter);
-  else snprintf(text, sizeof text, "(%s * %s - (%s - n_%s) * max(0, %s - %lld))", size, filter, size, t, filter, (long long)rank->coef[0]);
+  if (rank->coef[0] == 1)
+    snprintf(text, sizeof text, "(%s + n_%s * (%s - 1))", size, t, filter);
+  else
+    snprintf(text, sizeof text, "(%s * %s - (%s - n_%s) * max(0, %s - %lld))", size, filter, size, t, filter,
+             (long long)rank->coef[0]);
   write_product(b, n, text);
 }
 
@@ -151,11 +168,17 @@ static void write_common(const nst_draft *d, const path *p, int tensor, int j, n
     }
     const char *t = tile_of(d, p->loops[at]), *size = size_of(d, rank->dim[0]);
     const long long stride = (long long)rank->coef[0];
-    if (rank->dim[1] < 0) snprintf(text, sizeof text, "(if %s < %s then 0 else %s)", t, size, size);
-    else if (at == j) snprintf(text, sizeof text, "(n_%s - 1) * max(0, %s - %lld)", t, size_of(d, rank->dim[1]), stride);
+    if (rank->dim[1] < 0)
+      snprintf(text, sizeof text, "(if %s < %s then 0 else %s)", t, size, size);
+    else if (at == j)
+      snprintf(text, sizeof text, "(n_%s - 1) * max(0, %s - %lld)", t, size_of(d, rank->dim[1]), stride);
     else
-      snprintf(text, sizeof text, "(if %s < %s then max(0, %s - %lld - %s%s * (n_%s - 2)) else %s)", t, size, size_of(d, rank->dim[1]), stride,
-               stride == 1 ? "" : stride == 2 ? "2 * " : "3 * ", t, t, whole(d, rank).text);
+      snprintf(text, sizeof text, "(if %s < %s then max(0, %s - %lld - %s%s * (n_%s - 2)) else %s)", t, size,
+               size_of(d, rank->dim[1]), stride,
+               stride == 1   ? ""
+               : stride == 2 ? "2 * "
+                             : "3 * ",
+               t, t, whole(d, rank).text);
     write_product(b, &n, text);
   }
 }
@@ -207,8 +230,10 @@ static void write_usage(const nst_draft *d, nestor_buffer *b) {
     for (int t = 0; t < d->ntensors; t++) {
       if (!paths[t].found || paths[t].branch != branch) continue;
       if (!n++ && branch == 0) nst_text_add(b, "%smax(0", terms++ ? " + " : "");
-      if (branch >= 0 && n == 1) nst_text_add(b, ", ");
-      else if (terms + n > 1) nst_text_add(b, " + ");
+      if (branch >= 0 && n == 1)
+        nst_text_add(b, ", ");
+      else if (terms + n > 1)
+        nst_text_add(b, " + ");
       if (branch < 0) terms++;
       const int factor = times * (bits ? d->tensors[t].bits : d->tensors[t].bits / 8);
       if (factor != 1) nst_text_add(b, "%d * ", factor);
@@ -227,12 +252,16 @@ void nst_closed_write(const nst_draft *d, const char *name, nestor_buffer *out) 
   for (int p = 0; p < m->nparams; p++) nst_text_add(b, "%s%s", p ? ", " : "", m->params[p].name);
   nst_text_add(b, ") {\n");
   for (int p = 0; p < m->nparams; p++)
-    if (m->params[p].role == NST_ROLE_TILE) nst_text_add(b, "let n_%s = ceildiv(%s, %s)\n", m->params[p].name, size_of(d, m->params[p].dim), m->params[p].name);
+    if (m->params[p].role == NST_ROLE_TILE)
+      nst_text_add(b, "let n_%s = ceildiv(%s, %s)\n", m->params[p].name, size_of(d, m->params[p].dim),
+                   m->params[p].name);
   for (int i = 0; i < d->nquantities; i++) {
     const nst_draft_quantity *q = &d->quantities[i];
     nst_text_add(b, "out %s = ", q->name);
-    if (q->measure == NST_MEASURE_USAGE) write_usage(d, b);
-    else write_transfers(d, q->tensor, b);
+    if (q->measure == NST_MEASURE_USAGE)
+      write_usage(d, b);
+    else
+      write_transfers(d, q->tensor, b);
     if (q->measure == NST_MEASURE_READS && d->tensors[q->tensor].producer >= 0) {
       nst_text_add(b, " - ");
       write_elements(d, q->tensor, b);

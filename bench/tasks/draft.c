@@ -13,7 +13,8 @@ void nst_draft_make(nst_draft *out, nst_kind kind, int level, uint64_t seed, con
   snprintf(stream, sizeof stream, "draft/%s/%d/%s", nst_kind_name(kind), level, hidden);
   nst_random r = nst_random_make(seed, stream);
   if (kind == NST_KIND_REPAIR) {
-    static const nst_kind targets[] = {NST_KIND_GEN_MAPPING, NST_KIND_GEN_MAPPING, NST_KIND_GEN_WORKLOAD, NST_KIND_GEN_HARDWARE};
+    static const nst_kind targets[] = {NST_KIND_GEN_MAPPING, NST_KIND_GEN_MAPPING, NST_KIND_GEN_WORKLOAD,
+                                       NST_KIND_GEN_HARDWARE};
     out->target = targets[nst_random_below(&r, 4)];
   }
   out->style = (nst_draft_style)nst_random_below(&r, 3);
@@ -83,8 +84,10 @@ bool nst_draft_reuses(const nst_draft *d, const nst_draft_mapping *m, int tensor
     const int64_t extent = nst_draft_extent(d, m, node->dim, NULL), t = nst_draft_tile_value(m, node->tile, NULL);
     const bool trips = node->into ? t > 1 : t < extent;
     if (!trips) continue;
-    if (nst_draft_tensor_dims(d, tensor) >> node->dim & 1) active = true;
-    else if (!active) return true;
+    if (nst_draft_tensor_dims(d, tensor) >> node->dim & 1)
+      active = true;
+    else if (!active)
+      return true;
   }
   return false;
 }
@@ -114,7 +117,10 @@ int64_t nst_draft_operations(const nst_draft *d, const nst_draft_mapping *m, con
 /* ---- quantities ----------------------------------------------------------- */
 
 typedef enum { ARGS_N, ARGS_L, ARGS_LT } measure_args;
-static const struct { const char *metric, *unit; measure_args args; } measures[] = {
+static const struct {
+  const char *metric, *unit;
+  measure_args args;
+} measures[] = {
 #define NST_MEASURE(id, metric, args, unit, words) {metric, unit, ARGS_##args},
 #include "bench/tasks/measures.def"
 #undef NST_MEASURE
@@ -132,7 +138,8 @@ void nst_quantity_expression(const nst_draft *d, const nst_draft_quantity *q, ch
 const char *nst_quantity_unit(const nst_draft_quantity *q) { return measures[q->measure].unit; }
 
 int64_t nst_quantity_value(const nst_draft_quantity *q, const nestor_eval *eval) {
-  const nestor_counters c = q->tensor >= 0 ? nestor_eval_counters(eval, (size_t)q->level, (size_t)q->tensor) : (nestor_counters){0};
+  const nestor_counters c =
+    q->tensor >= 0 ? nestor_eval_counters(eval, (size_t)q->level, (size_t)q->tensor) : (nestor_counters){0};
   switch (q->measure) {
   case NST_MEASURE_READS: return c.reads;
   case NST_MEASURE_UPDATES: return c.updates;

@@ -1,11 +1,13 @@
 /* A draft: the structured program that a task is about.
  *
- * A draft holds one workload, one machine, one to four mappings and what is asked of them, as plain arrays in one structure that can be
- * copied. It is made from a kind, a level and a seed, and from nothing else, so that whoever has a task's record can have its draft: to
- * print it in another way, or to answer it wrongly on purpose. It is not evaluated here: some drafts turn out to be no good
- * task (two mappings of the same cost, say), and the generator draws another seed.
+ * A draft holds one workload, one machine, one to four mappings and what is asked of them, as plain arrays in one
+ * structure that can be copied. It is made from a kind, a level and a seed, and from nothing else, so that whoever has
+ * a task's record can have its draft: to print it in another way, or to answer it wrongly on purpose. It is not
+ * evaluated here: some drafts turn out to be no good task (two mappings of the same cost, say), and the generator draws
+ * another seed.
  *
- * Dimensions, tensors, levels and parameters are named by their index; -1 is none; sets of them are bit masks. All figures are integers. */
+ * Dimensions, tensors, levels and parameters are named by their index; -1 is none; sets of them are bit masks. All
+ * figures are integers. */
 #ifndef NST_BENCH_TASKS_DRAFT_H
 #define NST_BENCH_TASKS_DRAFT_H
 #include "bench/record/random.h"
@@ -55,14 +57,14 @@ typedef struct {
   int bits;
   int nranks;
   nst_draft_rank ranks[NST_DRAFT_RANKS];
-  bool shaped;      /* some rank has a shape */
-  int producer;     /* the statement that writes it, -1: an input */
-  bool consumed;    /* some statement reads it; with a producer: an intermediate */
+  bool shaped;   /* some rank has a shape */
+  int producer;  /* the statement that writes it, -1: an input */
+  bool consumed; /* some statement reads it; with a producer: an intermediate */
 } nst_draft_tensor;
 
 typedef struct {
   int out;
-  const char *op;   /* "+=", "=", "max=", "min=" */
+  const char *op; /* "+=", "=", "max=", "min=" */
   int ninputs, inputs[3];
   const char *form; /* the expression, with $1, $2, $3 for the inputs: "$1 * $2" */
   unsigned dims;    /* all that it uses */
@@ -76,8 +78,8 @@ typedef struct {
   nst_draft_level_kind kind;
   char name[NST_DRAFT_NAME];
   /* of a memory; 0: not given */
-  int64_t capacity;                     /* bytes, whole KiB where capacity_param is named */
-  char capacity_param[NST_DRAFT_NAME];  /* "" or a parameter of the hardware, in KiB */
+  int64_t capacity;                                   /* bytes, whole KiB where capacity_param is named */
+  char capacity_param[NST_DRAFT_NAME];                /* "" or a parameter of the hardware, in KiB */
   int64_t bandwidth, read_bandwidth, write_bandwidth; /* bytes a cycle */
   int64_t energy, read_energy, write_energy;          /* tenths of a pJ a byte; of a compute an operation */
   bool double_buffered, no_overlap;
@@ -94,15 +96,18 @@ typedef struct {
 /* ---- mappings ------------------------------------------------------------- */
 
 typedef enum {
-  NST_NODE_FOR,     /* for dim by tile (into: in so many tiles) */
-  NST_NODE_PAR,     /* par dim on level.axis; tile.value 0: no `by` */
-  NST_NODE_KEEP,    /* keep tensors in level; tensors 0: all */
-  NST_NODE_SEQ,     /* seq { .. up to its END */
-  NST_NODE_DO,      /* do outputs of `statements` { .. up to its END */
+  NST_NODE_FOR,  /* for dim by tile (into: in so many tiles) */
+  NST_NODE_PAR,  /* par dim on level.axis; tile.value 0: no `by` */
+  NST_NODE_KEEP, /* keep tensors in level; tensors 0: all */
+  NST_NODE_SEQ,  /* seq { .. up to its END */
+  NST_NODE_DO,   /* do outputs of `statements` { .. up to its END */
   NST_NODE_END,
   NST_NODE_COMPUTE
 } nst_node_kind;
-typedef struct { int param; int64_t value; } nst_draft_tile; /* a parameter of the mapping, or -1 and a number */
+typedef struct {
+  int param;
+  int64_t value;
+} nst_draft_tile; /* a parameter of the mapping, or -1 and a number */
 typedef struct {
   nst_node_kind kind;
   int dim;
@@ -122,7 +127,7 @@ typedef struct {
   char name[NST_DRAFT_NAME]; /* "tm", "M", "PES" */
   int64_t value;             /* its default: what the prompt shows */
   nst_draft_role role;
-  int dim;                   /* whose size or tile it is; NST_ROLE_MACHINE: -1 */
+  int dim; /* whose size or tile it is; NST_ROLE_MACHINE: -1 */
 } nst_draft_param;
 
 typedef struct {
@@ -143,7 +148,7 @@ typedef enum {
 } nst_measure;
 typedef struct {
   nst_measure measure;
-  int level, tensor;   /* -1 where the measure has none */
+  int level, tensor;             /* -1 where the measure has none */
   char name[2 * NST_DRAFT_NAME]; /* "reads_A" */
 } nst_draft_quantity;
 
@@ -151,10 +156,10 @@ typedef enum { NST_STYLE_PROSE, NST_STYLE_LOOPS, NST_STYLE_TABLE } nst_draft_sty
 
 typedef struct {
   nst_kind kind;
-  int level;         /* 1 to NST_LEVELS */
+  int level; /* 1 to NST_LEVELS */
   uint64_t seed;
-  const char *cluster;   /* the template's name */
-  bool held_out;         /* the template is of the splits test and hidden alone */
+  const char *cluster; /* the template's name */
+  bool held_out;       /* the template is of the splits test and hidden alone */
 
   char workload[NST_DRAFT_NAME];
   int ndims, ntensors, nstatements;
@@ -163,23 +168,25 @@ typedef struct {
   nst_draft_statement statements[NST_DRAFT_STATEMENTS];
 
   char hardware[NST_DRAFT_NAME];
-  int clock;         /* GHz; 0: none. Then bandwidths are written in GB/s */
-  int nlevels;       /* outermost first */
+  int clock;   /* GHz; 0: none. Then bandwidths are written in GB/s */
+  int nlevels; /* outermost first */
   nst_draft_level levels[NST_DRAFT_LEVELS];
 
-  int nmappings;     /* qa.compare: the choices; gen.workload, gen.hardware: hidden probes; else the one */
+  int nmappings; /* qa.compare: the choices; gen.workload, gen.hardware: hidden probes; else the one */
   nst_draft_mapping mappings[NST_DRAFT_MAPPINGS];
 
-  nst_kind target;   /* repair: what is to be mended, GEN_WORKLOAD, GEN_HARDWARE or GEN_MAPPING; else the kind */
+  nst_kind target; /* repair: what is to be mended, GEN_WORKLOAD, GEN_HARDWARE or GEN_MAPPING; else the kind */
   nst_draft_style style;
-  int nquantities;   /* qa.predict: what to predict; gen.model: the outputs; qa.compare, gen.optimize: the one that is compared */
+  int nquantities; /* qa.predict: what to predict; gen.model: the outputs; qa.compare, gen.optimize: the one that is
+                      compared */
   nst_draft_quantity quantities[NST_DRAFT_QUANTITIES];
-  bool any_tile;        /* gen.optimize: tiles from 1 to the size, else its divisors. All tiles are free, and so is the order of the loops of
-                         * the outer block (nst_draft_block) */
-  bool traps[2];        /* qa.compare, qa.predict, gen.model: by this belief (naive.h) the answer is wrong; of the last level always */
-  int fault;            /* repair: a fault of mutate.h, and what is left to chance of it */
+  bool any_tile; /* gen.optimize: tiles from 1 to the size, else its divisors. All tiles are free, and so is the order
+                  * of the loops of the outer block (nst_draft_block) */
+  bool traps[2]; /* qa.compare, qa.predict, gen.model: by this belief (naive.h) the answer is wrong; of the last level
+                    always */
+  int fault;     /* repair: a fault of mutate.h, and what is left to chance of it */
   uint64_t fault_seed;
-  bool fault_message;   /* repair: the prompt has the compiler's message */
+  bool fault_message; /* repair: the prompt has the compiler's message */
 } nst_draft;
 
 /* ---- making --------------------------------------------------------------- */
@@ -196,7 +203,7 @@ const char *nst_draft_template(size_t i, int *first_level, int *last_level, bool
 void nst_draft_make_workload(nst_draft *d, nst_random *r);
 void nst_draft_make_hardware(nst_draft *d, nst_random *r);
 void nst_draft_make_mapping(nst_draft *d, nst_draft_mapping *m, nst_random *r); /* of one statement or of a cascade */
-void nst_draft_make_question(nst_draft *d, nst_random *r);                        /* variants and what is asked */
+void nst_draft_make_question(nst_draft *d, nst_random *r);                      /* variants and what is asked */
 
 /* ---- looking at a draft --------------------------------------------------- */
 
@@ -211,8 +218,8 @@ int nst_draft_next_memory(const nst_draft *d, int level);
 int nst_draft_array(const nst_draft *d);
 /* Indices of the loops of the outer block: those by a parameter that stand outside every branch. */
 int nst_draft_block(const nst_draft_mapping *m, int nodes[NST_DRAFT_NODES]);
-/* Whether a loop of the outer block repeats transfers of a tensor between the outermost and the middle memory, that is, whether one who
- * multiplies the tile by the trips of all loops is wrong about it. */
+/* Whether a loop of the outer block repeats transfers of a tensor between the outermost and the middle memory, that is,
+ * whether one who multiplies the tile by the trips of all loops is wrong about it. */
 bool nst_draft_reuses(const nst_draft *d, const nst_draft_mapping *m, int tensor);
 /* The value of a tile under given values of the mapping's parameters (NULL: the defaults). */
 int64_t nst_draft_tile_value(const nst_draft_mapping *m, nst_draft_tile tile, const int64_t *params);

@@ -15,14 +15,18 @@ static nst_draft_level *add(nst_draft *d, nst_draft_level_kind kind, const char 
 
 static void draw_bandwidth(nst_draft *d, nst_draft_level *level, int64_t low, nst_random *r) {
   const int64_t one = low << nst_random_below(r, 4), two = low << nst_random_below(r, 4);
-  if (d->level >= 3 && nst_random_chance(r, 25)) level->read_bandwidth = one, level->write_bandwidth = two;
-  else level->bandwidth = one;
+  if (d->level >= 3 && nst_random_chance(r, 25))
+    level->read_bandwidth = one, level->write_bandwidth = two;
+  else
+    level->bandwidth = one;
 }
 
 static void draw_energy(const nst_draft *d, nst_draft_level *level, int64_t low, int64_t high, nst_random *r) {
   const int64_t read = 5 * nst_random_between(r, low, high), write = 5 * nst_random_between(r, low, high);
-  if (d->level >= 2 && nst_random_chance(r, 35)) level->read_energy = read, level->write_energy = write;
-  else level->energy = read;
+  if (d->level >= 2 && nst_random_chance(r, 35))
+    level->read_energy = read, level->write_energy = write;
+  else
+    level->energy = read;
 }
 
 static void draw_array(nst_draft *d, nst_random *r) {

@@ -1,10 +1,10 @@
 /* Mappings of drafts.
  *
- * A mapping of one statement is: everything in the outermost memory, a block of loops, keeps in the middle memory (from level 4 on
- * not all behind the same loop), then the array's pars, a few inner loops and the innermost memory. A mapping of a cascade has
- * its block over the dimensions that all statements share and none reduces on the way, the intermediates kept below it, and a branch for
- * each statement with a nest of its own. A dimension has at most one loop above the keeps of the middle memory, so that its counts of the
- * outermost memory have closed forms. */
+ * A mapping of one statement is: everything in the outermost memory, a block of loops, keeps in the middle memory (from
+ * level 4 on not all behind the same loop), then the array's pars, a few inner loops and the innermost memory. A
+ * mapping of a cascade has its block over the dimensions that all statements share and none reduces on the way, the
+ * intermediates kept below it, and a branch for each statement with a nest of its own. A dimension has at most one loop
+ * above the keeps of the middle memory, so that its counts of the outermost memory have closed forms. */
 #include "bench/tasks/draft.h"
 
 #include <stdio.h>
@@ -71,7 +71,8 @@ static void add_loop(maker *k, int dim, const char *suffix) {
   const int64_t t = draw_tile(k, extent);
   nst_draft_node *node = add(k, NST_NODE_FOR);
   node->dim = dim;
-  node->into = k->d->kind != NST_KIND_GEN_MODEL && k->d->kind != NST_KIND_GEN_OPTIMIZE && k->d->level >= 3 && nst_random_chance(k->r, 10);
+  node->into = k->d->kind != NST_KIND_GEN_MODEL && k->d->kind != NST_KIND_GEN_OPTIMIZE && k->d->level >= 3 &&
+               nst_random_chance(k->r, 10);
   node->tile.value = node->into ? (extent + t - 1) / t : t;
   char name[NST_DRAFT_NAME];
   snprintf(name, sizeof name, "%s%.10s%.10s", node->into ? "n" : "t", k->d->dims[dim].name, suffix);
@@ -152,7 +153,8 @@ static void make_plain(maker *k, int tiled) {
   const int n = draw_dims(order, s->dims & ~filters(d), tiled, k->r);
   unsigned kept = all, early = 0;
   const bool simple = d->kind == NST_KIND_GEN_OPTIMIZE;
-  if (d->level >= 2 && !simple && s->ninputs > 1 && nst_random_chance(k->r, 25)) kept &= ~(1u << s->inputs[nst_random_below(k->r, (uint64_t)s->ninputs)]);
+  if (d->level >= 2 && !simple && s->ninputs > 1 && nst_random_chance(k->r, 25))
+    kept &= ~(1u << s->inputs[nst_random_below(k->r, (uint64_t)s->ninputs)]);
   if (d->level >= 4 && !simple && n > 1 && nst_random_chance(k->r, 55)) early = subset(kept, 40, k->r);
   const int split = n > 1 ? (int)nst_random_between(k->r, 1, n - 1) : 0; /* loops above the early keep */
   for (int i = 0; i < n; i++) {
@@ -203,7 +205,9 @@ static void make_branch(maker *k, int s, unsigned above) {
   node->statements = 1u << s;
   const unsigned mine = accessed(statement) & ~above;
   int order[NST_DRAFT_DIMS];
-  const int n = mine && nst_random_chance(k->r, 65) ? draw_dims(order, statement->dims & ~shared_dims(d) & ~filters(d), 1 + (int)nst_random_below(k->r, 2), k->r) : 0;
+  const int n = mine && nst_random_chance(k->r, 65) ? draw_dims(order, statement->dims & ~shared_dims(d) & ~filters(d),
+                                                                1 + (int)nst_random_below(k->r, 2), k->r)
+                                                    : 0;
   char suffix[12];
   snprintf(suffix, sizeof suffix, "%d", s + 1);
   for (int i = 0; i < n; i++) add_loop(k, order[i], suffix);
@@ -250,11 +254,15 @@ void nst_draft_make_mapping(nst_draft *d, nst_draft_mapping *m, nst_random *r) {
   *m = (nst_draft_mapping){.nparams = 0};
   maker k = {d, m, r, d->level >= 4};
   strcpy(m->name, "ans");
-  if (d->kind == NST_KIND_GEN_MODEL || d->target == NST_KIND_GEN_WORKLOAD || (d->kind != NST_KIND_GEN_OPTIMIZE && d->level >= 2 && nst_random_chance(r, 50)))
+  if (d->kind == NST_KIND_GEN_MODEL || d->target == NST_KIND_GEN_WORKLOAD ||
+      (d->kind != NST_KIND_GEN_OPTIMIZE && d->level >= 2 && nst_random_chance(r, 50)))
     open_sizes(&k);
   if (d->target == NST_KIND_GEN_HARDWARE) open_machine(&k);
   if (nst_random_chance(r, 75) || nst_draft_is_cascade(d)) add_keep(&k, ~0u, 0);
-  const int tiled = d->level <= 1 ? 2 + (int)nst_random_below(r, 2) : 2 + (int)nst_random_below(r, d->level >= 3 ? 3 : 2);
-  if (nst_draft_is_cascade(d)) make_cascade(&k, tiled);
-  else make_plain(&k, tiled);
+  const int tiled =
+    d->level <= 1 ? 2 + (int)nst_random_below(r, 2) : 2 + (int)nst_random_below(r, d->level >= 3 ? 3 : 2);
+  if (nst_draft_is_cascade(d))
+    make_cascade(&k, tiled);
+  else
+    make_plain(&k, tiled);
 }

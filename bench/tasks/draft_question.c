@@ -1,5 +1,5 @@
-/* What is asked about a draft: the mappings to choose from, the figures to predict or to write closed forms of, the space to search, the fault to
- * find, the probes that exercise a workload or a machine. */
+/* What is asked about a draft: the mappings to choose from, the figures to predict or to write closed forms of, the
+ * space to search, the fault to find, the probes that exercise a workload or a machine. */
 #include "bench/tasks/draft.h"
 
 #include "bench/tasks/mutate.h"
@@ -18,10 +18,14 @@ static void ask(nst_draft *d, nst_measure measure, int level, int tensor) {
 #undef NST_MEASURE
   };
   /* The outermost memory is understood; other levels are part of the name. */
-  if (tensor >= 0 && level == 0) snprintf(q.name, sizeof q.name, "%s_%.16s", stems[measure], d->tensors[tensor].name);
-  else if (tensor >= 0) snprintf(q.name, sizeof q.name, "%s_%.16s_%.16s", stems[measure], d->levels[level].name, d->tensors[tensor].name);
-  else if (level >= 0) snprintf(q.name, sizeof q.name, "%s_%.16s", stems[measure], d->levels[level].name);
-  else snprintf(q.name, sizeof q.name, "%s", stems[measure]);
+  if (tensor >= 0 && level == 0)
+    snprintf(q.name, sizeof q.name, "%s_%.16s", stems[measure], d->tensors[tensor].name);
+  else if (tensor >= 0)
+    snprintf(q.name, sizeof q.name, "%s_%.16s_%.16s", stems[measure], d->levels[level].name, d->tensors[tensor].name);
+  else if (level >= 0)
+    snprintf(q.name, sizeof q.name, "%s_%.16s", stems[measure], d->levels[level].name);
+  else
+    snprintf(q.name, sizeof q.name, "%s", stems[measure]);
   d->quantities[d->nquantities++] = q;
 }
 
@@ -55,15 +59,19 @@ static void ask_prediction(nst_draft *d, nst_random *r) {
     if (is_result(d, t)) ask(d, NST_MEASURE_UPDATES, 0, t);
   }
   const int most = d->level == 1 ? 1 + (int)nst_random_below(r, 2) : d->level <= 3 ? 2 : 3;
-  if (d->nquantities) keep_first(d, most, r);
-  else ask(d, NST_MEASURE_USAGE, middle(d), -1);
+  if (d->nquantities)
+    keep_first(d, most, r);
+  else
+    ask(d, NST_MEASURE_USAGE, middle(d), -1);
   if (d->level == 1) {
-    if (nst_random_chance(r, 35) && d->nquantities < 3 && d->quantities[0].measure != NST_MEASURE_USAGE) ask(d, NST_MEASURE_USAGE, middle(d), -1);
+    if (nst_random_chance(r, 35) && d->nquantities < 3 && d->quantities[0].measure != NST_MEASURE_USAGE)
+      ask(d, NST_MEASURE_USAGE, middle(d), -1);
     return;
   }
   ask(d, NST_MEASURE_USAGE, middle(d), -1);
   for (int t = 0; t < d->ntensors; t++) {
-    if (d->level >= 3 && is_result(d, t) && strcmp(d->statements[d->tensors[t].producer].op, "=") != 0) ask(d, NST_MEASURE_READS, 0, t);
+    if (d->level >= 3 && is_result(d, t) && strcmp(d->statements[d->tensors[t].producer].op, "=") != 0)
+      ask(d, NST_MEASURE_READS, 0, t);
     if (d->level >= 4 && held >> t & 1 && nst_random_chance(r, 30)) ask(d, NST_MEASURE_FILLS, middle(d), t);
   }
   if (inner >= 0 && kept(m, inner) && nst_random_chance(r, 60)) ask(d, NST_MEASURE_USAGE, inner, -1);
@@ -75,7 +83,9 @@ static void ask_prediction(nst_draft *d, nst_random *r) {
 /* Whether some loop by a parameter is over a dimension that a tensor does not have. */
 static bool repeats(const nst_draft *d, const nst_draft_mapping *m, int t) {
   for (int i = 0; i < m->nnodes; i++)
-    if (m->nodes[i].kind == NST_NODE_FOR && m->nodes[i].tile.param >= 0 && !(nst_draft_tensor_dims(d, t) >> m->nodes[i].dim & 1)) return true;
+    if (m->nodes[i].kind == NST_NODE_FOR && m->nodes[i].tile.param >= 0 &&
+        !(nst_draft_tensor_dims(d, t) >> m->nodes[i].dim & 1))
+      return true;
   return false;
 }
 
@@ -152,9 +162,11 @@ static void unfuse(const nst_draft *d, nst_draft_mapping *m) {
     } else if (owed && node.kind == NST_NODE_KEEP && node.level == middle(d)) {
       node.tensors |= owed;
       owed = 0;
-    } else if (owed && (node.kind == NST_NODE_PAR || node.kind == NST_NODE_COMPUTE || (node.kind == NST_NODE_FOR && node.tile.param < 0) ||
+    } else if (owed && (node.kind == NST_NODE_PAR || node.kind == NST_NODE_COMPUTE ||
+                        (node.kind == NST_NODE_FOR && node.tile.param < 0) ||
                         (node.kind == NST_NODE_KEEP && node.level != middle(d)))) {
-      m->nodes[m->nnodes++] = (nst_draft_node){.kind = NST_NODE_KEEP, .dim = -1, .tile = {-1, 0}, .level = middle(d), .axis = -1, .tensors = owed};
+      m->nodes[m->nnodes++] = (nst_draft_node){
+        .kind = NST_NODE_KEEP, .dim = -1, .tile = {-1, 0}, .level = middle(d), .axis = -1, .tensors = owed};
       owed = 0;
     }
     m->nodes[m->nnodes++] = node;
@@ -163,10 +175,14 @@ static void unfuse(const nst_draft *d, nst_draft_mapping *m) {
 
 static void ask_comparison(nst_draft *d, nst_random *r) {
   const unsigned what = (unsigned)nst_random_below(r, 100);
-  if (what < 55) ask(d, NST_MEASURE_OFFCHIP, -1, -1);
-  else if (what < 80 || d->level == 1) ask(d, NST_MEASURE_USAGE, middle(d), -1);
-  else ask(d, NST_MEASURE_CYCLES, -1, -1);
-  const bool usage = d->quantities[0].measure == NST_MEASURE_USAGE, tiles_only = d->level == 1 && nst_random_chance(r, 60);
+  if (what < 55)
+    ask(d, NST_MEASURE_OFFCHIP, -1, -1);
+  else if (what < 80 || d->level == 1)
+    ask(d, NST_MEASURE_USAGE, middle(d), -1);
+  else
+    ask(d, NST_MEASURE_CYCLES, -1, -1);
+  const bool usage = d->quantities[0].measure == NST_MEASURE_USAGE,
+             tiles_only = d->level == 1 && nst_random_chance(r, 60);
   d->nmappings = 2 + (int)nst_random_below(r, d->level >= 3 ? 3 : 2);
   for (int i = 0; i < d->nmappings; i++) {
     nst_draft_mapping *m = &d->mappings[i];
@@ -202,9 +218,7 @@ static void ask_optimum(nst_draft *d, nst_random *r) {
         if (d->tensors[t].ranks[k].dim[i] >= 0) elements *= d->dims[d->tensors[t].ranks[k].dim[i]].extent;
     bits += elements * d->tensors[t].bits;
   }
-  for (int p = 0; p < m->nparams; p++) {
-    any *= d->dims[m->params[p].dim].extent;
-  }
+  for (int p = 0; p < m->nparams; p++) { any *= d->dims[m->params[p].dim].extent; }
   d->any_tile = d->level >= 3 && any <= 3000 && nst_random_chance(r, 60);
   nst_draft_level *level = &d->levels[middle(d)];
   level->capacity_param[0] = '\0';
@@ -224,10 +238,15 @@ static void make_probes(nst_draft *d, nst_random *r) {
 
 /* A fault that may have a place in what is to be mended. */
 static nst_fault draw_fault(const nst_draft *d, nst_random *r) {
-  static const nst_fault in_workload[] = {NST_FAULT_RANK_TERM, NST_FAULT_SWAPPED_RANKS, NST_FAULT_WRONG_TYPE, NST_FAULT_REDUCTION, NST_FAULT_MISSPELT, NST_FAULT_MISSING_BRACE};
-  static const nst_fault in_hardware[] = {NST_FAULT_UNIT, NST_FAULT_NUMBER, NST_FAULT_FLAG, NST_FAULT_MISSING_ATTRIBUTE, NST_FAULT_MISSPELT, NST_FAULT_MISSING_BRACE};
-  static const nst_fault in_mapping[] = {NST_FAULT_LOOP_ORDER, NST_FAULT_TILE, NST_FAULT_WRONG_DIM, NST_FAULT_MISSING_LOOP, NST_FAULT_MISSING_KEEP, NST_FAULT_KEEP_LEVEL,
-                                         NST_FAULT_KEEP_PLACE, NST_FAULT_MISSING_PAR, NST_FAULT_WRONG_AXIS, NST_FAULT_NUMBER, NST_FAULT_MISSPELT, NST_FAULT_MISSING_BRACE};
+  static const nst_fault in_workload[] = {NST_FAULT_RANK_TERM, NST_FAULT_SWAPPED_RANKS, NST_FAULT_WRONG_TYPE,
+                                          NST_FAULT_REDUCTION, NST_FAULT_MISSPELT,      NST_FAULT_MISSING_BRACE};
+  static const nst_fault in_hardware[] = {NST_FAULT_UNIT,     NST_FAULT_NUMBER,
+                                          NST_FAULT_FLAG,     NST_FAULT_MISSING_ATTRIBUTE,
+                                          NST_FAULT_MISSPELT, NST_FAULT_MISSING_BRACE};
+  static const nst_fault in_mapping[] = {NST_FAULT_LOOP_ORDER,   NST_FAULT_TILE,         NST_FAULT_WRONG_DIM,
+                                         NST_FAULT_MISSING_LOOP, NST_FAULT_MISSING_KEEP, NST_FAULT_KEEP_LEVEL,
+                                         NST_FAULT_KEEP_PLACE,   NST_FAULT_MISSING_PAR,  NST_FAULT_WRONG_AXIS,
+                                         NST_FAULT_NUMBER,       NST_FAULT_MISSPELT,     NST_FAULT_MISSING_BRACE};
 #define DRAW(list) list[nst_random_below(r, sizeof list / sizeof *list)]
   if (d->target == NST_KIND_GEN_WORKLOAD) return DRAW(in_workload);
   return d->target == NST_KIND_GEN_HARDWARE ? DRAW(in_hardware) : DRAW(in_mapping);
@@ -237,8 +256,10 @@ static nst_fault draw_fault(const nst_draft *d, nst_random *r) {
 void nst_draft_make_question(nst_draft *d, nst_random *r) {
   d->nmappings = 1;
   d->fault = -1;
-  if (d->target == NST_KIND_GEN_WORKLOAD || d->target == NST_KIND_GEN_HARDWARE) make_probes(d, r);
-  else nst_draft_make_mapping(d, &d->mappings[0], r);
+  if (d->target == NST_KIND_GEN_WORKLOAD || d->target == NST_KIND_GEN_HARDWARE)
+    make_probes(d, r);
+  else
+    nst_draft_make_mapping(d, &d->mappings[0], r);
   switch (d->kind) {
   case NST_KIND_QA_COMPARE: ask_comparison(d, r); break;
   case NST_KIND_QA_PREDICT: ask_prediction(d, r); break;

@@ -5,7 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct { const char *name; int first, last; bool held_out; const char *dims, *statements; } template;
+typedef struct {
+  const char *name;
+  int first, last;
+  bool held_out;
+  const char *dims, *statements;
+} template;
 static const template templates[] = {
 #define NST_TEMPLATE(name, first, last, held_out, dims, statements) {name, first, last, held_out, dims, statements},
 #include "bench/tasks/templates.def"
@@ -49,9 +54,15 @@ static const template *draw(const nst_draft *d, nst_random *r) {
 
 /* ---- reading a template --------------------------------------------------- */
 
-typedef struct { nst_draft *d; const char *at; int64_t stride, dilation, padding; } reader;
+typedef struct {
+  nst_draft *d;
+  const char *at;
+  int64_t stride, dilation, padding;
+} reader;
 
-static void skip(reader *in) { while (*in->at == ' ') in->at++; }
+static void skip(reader *in) {
+  while (*in->at == ' ') in->at++;
+}
 static bool take(reader *in, const char *text) {
   skip(in);
   if (strncmp(in->at, text, strlen(text)) != 0) return false;
@@ -105,7 +116,8 @@ static int read_access(reader *in) {
 
 /* The expression with its accesses taken out: one of the forms below, so that it is constant text. */
 static const char *form_of(const char *pattern) {
-  static const char *const forms[] = {"$1", "$1 * $2", "$1 + $2", "$1 * $2 * $3", "exp($1)", "relu($1)", "relu($1 + $2)", "gelu($1) * $2", "$1 / $2"};
+  static const char *const forms[] = {"$1",       "$1 * $2",       "$1 + $2",       "$1 * $2 * $3", "exp($1)",
+                                      "relu($1)", "relu($1 + $2)", "gelu($1) * $2", "$1 / $2"};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
     if (!strcmp(forms[i], pattern)) return forms[i];
   return forms[0];
@@ -130,7 +142,8 @@ static void read_statement(reader *in) {
       s->inputs[s->ninputs++] = t;
       pattern[n++] = '$';
       pattern[n++] = (char)('0' + s->ninputs);
-    } else pattern[n++] = *in->at++;
+    } else
+      pattern[n++] = *in->at++;
   }
   pattern[n] = '\0';
   in->at++;
@@ -168,14 +181,19 @@ static void draw_sizes(nst_draft *d, nst_random *r) {
 }
 
 static void draw_types(nst_draft *d, nst_random *r) {
-  static const struct { const char *name; int bits; } types[] = {
-    {"int8", 8}, {"int16", 16}, {"fp16", 16}, {"bf16", 16}, {"fp32", 32}, {"int32", 32}, {"uint8", 8}, {"int4", 4}};
+  static const struct {
+    const char *name;
+    int bits;
+  } types[] = {{"int8", 8},  {"int16", 16}, {"fp16", 16}, {"bf16", 16},
+               {"fp32", 32}, {"int32", 32}, {"uint8", 8}, {"int4", 4}};
   const bool mixed = d->level >= 2 && nst_random_chance(r, 60);
   const size_t base = (size_t)nst_random_below(r, d->level >= 3 ? 8 : 6);
   for (int t = 0; t < d->ntensors; t++) {
     size_t type = base;
-    if (mixed && d->tensors[t].producer >= 0) type = 4 + (size_t)nst_random_below(r, 2);
-    else if (mixed && nst_random_chance(r, 30)) type = (size_t)nst_random_below(r, 8);
+    if (mixed && d->tensors[t].producer >= 0)
+      type = 4 + (size_t)nst_random_below(r, 2);
+    else if (mixed && nst_random_chance(r, 30))
+      type = (size_t)nst_random_below(r, 8);
     d->tensors[t].type = types[type].name;
     d->tensors[t].bits = types[type].bits;
   }
@@ -190,7 +208,10 @@ void nst_draft_make_workload(nst_draft *d, nst_random *r) {
     nst_draft_dim *dim = &d->dims[d->ndims++];
     dim->name[0] = at[0];
     dim->size[0] = (char)toupper((unsigned char)at[0]);
-    dim->kind = at[2] == 'x' ? NST_DIM_LARGE : at[2] == 'c' ? NST_DIM_CHANNEL : at[2] == 'b' ? NST_DIM_BATCH : NST_DIM_FILTER;
+    dim->kind = at[2] == 'x'   ? NST_DIM_LARGE
+                : at[2] == 'c' ? NST_DIM_CHANNEL
+                : at[2] == 'b' ? NST_DIM_BATCH
+                               : NST_DIM_FILTER;
   }
   reader in = {d, t->statements, nst_random_between(r, 2, 3), 2, 1};
   while (*in.at) read_statement(&in);

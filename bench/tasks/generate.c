@@ -1,4 +1,5 @@
-/* Generating a suite: seeds are settled one after another, bodies are made by threads, until every task has one; then records are written. */
+/* Generating a suite: seeds are settled one after another, bodies are made by threads, until every task has one; then
+ * records are written. */
 #include "bench/tasks/generate.h"
 
 #include "bench/record/digest.h"
@@ -76,7 +77,8 @@ static bool draw(suite *s, slot *t) {
   bool found = false;
   while (!found && t->tries < MOST_TRIES) {
     char stream[160];
-    snprintf(stream, sizeof stream, "%.60s/%s/%s/%d/%zu/%d", o->suite, t->example ? "example" : split_names[split], nst_kind_name(t->kind), t->level, t->number, t->tries++);
+    snprintf(stream, sizeof stream, "%.60s/%s/%s/%d/%zu/%d", o->suite, t->example ? "example" : split_names[split],
+             nst_kind_name(t->kind), t->level, t->number, t->tries++);
     nst_random r = nst_random_make(o->seed, stream);
     t->seed = nst_random_next(&r) >> 11; /* a number that JSON has everywhere */
     nst_draft_make(draft, t->kind, t->level, t->seed, secret);
@@ -92,7 +94,8 @@ static void make_body(suite *s, slot *t) {
   nst_draft *draft = nst_memory_new(1, sizeof *draft);
   nst_draft_make(draft, t->kind, t->level, t->seed, t->example ? NULL : s->options->secret);
   t->done = nst_body_make(&t->body, draft, s->options->quick, t->why);
-  if (t->done && (strstr(t->body.prompt, t->body.answer) || strstr(t->body.prompt, t->body.reply)) && t->kind != NST_KIND_QA_COMPARE) {
+  if (t->done && (strstr(t->body.prompt, t->body.answer) || strstr(t->body.prompt, t->body.reply)) &&
+      t->kind != NST_KIND_QA_COMPARE) {
     snprintf(t->why, sizeof t->why, "the prompt holds its own answer");
     nst_body_fini(&t->body);
     t->done = false;
@@ -129,7 +132,8 @@ static json_t *messages_of(const suite *s, const slot *t, const char *system) {
   json_t *messages = json_array();
   add_message(messages, "system", system);
   int wanted = s->options->examples;
-  for (size_t i = 0, skip = t->number % POOL; i < 2 * s->nexamples && wanted; i++) { /* round the pool, from a place that differs from task to task */
+  for (size_t i = 0, skip = t->number % POOL; i < 2 * s->nexamples && wanted;
+       i++) { /* round the pool, from a place that differs from task to task */
     const slot *e = &s->slots[i % s->nexamples];
     if (e->kind != t->kind || e->level != t->level) continue;
     if (skip) {
@@ -145,15 +149,18 @@ static json_t *messages_of(const suite *s, const slot *t, const char *system) {
 }
 
 static void hash_text(char out[NST_DIGEST_TEXT], const char *a, const char *b, const char *c) {
-  nst_digest_text(out, (const nst_digest_part[]){{a, strlen(a)}, {"\n", 1}, {b, strlen(b)}, {"\n", 1}, {c, strlen(c)}}, 5);
+  nst_digest_text(out, (const nst_digest_part[]){{a, strlen(a)}, {"\n", 1}, {b, strlen(b)}, {"\n", 1}, {c, strlen(c)}},
+                  5);
 }
 
 static void make_records(const suite *s, const slot *t, const char *system, json_t **task, json_t **key) {
   const nst_suite_options *o = s->options;
   nst_draft *draft = nst_memory_new(1, sizeof *draft);
   nst_draft_make(draft, t->kind, t->level, t->seed, o->secret);
-  char id[160], seed[32], salt[NST_DIGEST_TEXT], commit[NST_DIGEST_TEXT], hash[NST_DIGEST_TEXT], canary[NST_DIGEST_TEXT + 24], mark[NST_DIGEST_TEXT];
-  snprintf(id, sizeof id, "%.60s/%s/%s/%d/%zu", o->suite, split_names[o->split], nst_kind_name(t->kind), t->level, t->number);
+  char id[160], seed[32], salt[NST_DIGEST_TEXT], commit[NST_DIGEST_TEXT], hash[NST_DIGEST_TEXT],
+    canary[NST_DIGEST_TEXT + 24], mark[NST_DIGEST_TEXT];
+  snprintf(id, sizeof id, "%.60s/%s/%s/%d/%zu", o->suite, split_names[o->split], nst_kind_name(t->kind), t->level,
+           t->number);
   snprintf(seed, sizeof seed, "%llu", (unsigned long long)t->seed);
   hash_text(salt, "salt", id, o->secret ? o->secret : seed);
   nst_answer_commit(commit, salt, t->body.answer);
@@ -164,11 +171,14 @@ static void make_records(const suite *s, const slot *t, const char *system, json
   hash_text(hash, "content", text, spec);
   free(text);
   free(spec);
-  *task = json_pack("{s:s,s:s,s:s,s:i,s:s,s:s,s:i,s:o,s:s,s:o,s:O,s:i,s:{s:i},s:s,s:s,s:s}", "schema", "nestor.task/1", "task_id", id, "suite", o->suite, "version",
-                    NST_SUITE_VERSION, "split", split_names[o->split], "kind", nst_kind_name(t->kind), "level", t->level, "seed", nst_record_from_int((int64_t)t->seed), "cluster",
-                    draft->cluster, "messages", messages, "spec", t->body.spec, "dsl_version", nestor_semantics(), "limits", "source_bytes", 65536, "answer_commit", commit,
-                    "content_hash", hash, "canary", canary);
-  *key = json_pack("{s:s,s:s,s:s,s:s}", "schema", "nestor.key/1", "task_id", id, "salt", salt, "answer", t->body.answer);
+  *task =
+    json_pack("{s:s,s:s,s:s,s:i,s:s,s:s,s:i,s:o,s:s,s:o,s:O,s:i,s:{s:i},s:s,s:s,s:s}", "schema", "nestor.task/1",
+              "task_id", id, "suite", o->suite, "version", NST_SUITE_VERSION, "split", split_names[o->split], "kind",
+              nst_kind_name(t->kind), "level", t->level, "seed", nst_record_from_int((int64_t)t->seed), "cluster",
+              draft->cluster, "messages", messages, "spec", t->body.spec, "dsl_version", nestor_semantics(), "limits",
+              "source_bytes", 65536, "answer_commit", commit, "content_hash", hash, "canary", canary);
+  *key =
+    json_pack("{s:s,s:s,s:s,s:s}", "schema", "nestor.key/1", "task_id", id, "salt", salt, "answer", t->body.answer);
   json_object_update(*key, t->body.key);
   free(draft);
 }
@@ -182,7 +192,8 @@ static bool settle(suite *s, char *error) {
       slot *t = &s->slots[i];
       if (t->done) continue;
       if (!draw(s, t)) {
-        snprintf(error, NST_RECORD_ERROR, "no good draft for %s at level %d, number %zu: %.120s", nst_kind_name(t->kind), t->level, t->number,
+        snprintf(error, NST_RECORD_ERROR, "no good draft for %s at level %d, number %zu: %.120s",
+                 nst_kind_name(t->kind), t->level, t->number,
                  *t->why ? t->why : "all are there already, or of other splits");
         return false;
       }
@@ -209,21 +220,31 @@ static void lay_out(suite *s) {
   for (size_t i = 0; i < s->n; i++) {
     const bool example = i < s->nexamples;
     const size_t at = example ? i : i - s->nexamples;
-    s->slots[i] = (slot){.kind = kinds[at % nkinds], .level = levels[at / nkinds % nlevels], .number = at / cells, .example = example};
+    s->slots[i] = (slot){
+      .kind = kinds[at % nkinds], .level = levels[at / nkinds % nlevels], .number = at / cells, .example = example};
   }
   for (s->places = 64; s->places < 64 * (s->n + 1); s->places *= 2) {} /* rejected drafts stay in the set */
   s->seen = nst_memory_new(s->places, sizeof *s->seen);
 }
 
 bool nst_suite_published(nst_suite_options *out, size_t i) {
-  static const struct { nst_split split; size_t count; } parts[] = {{NST_SPLIT_TRAIN, 2000}, {NST_SPLIT_DEV, 300}, {NST_SPLIT_TEST, 600}};
+  static const struct {
+    nst_split split;
+    size_t count;
+  } parts[] = {{NST_SPLIT_TRAIN, 2000}, {NST_SPLIT_DEV, 300}, {NST_SPLIT_TEST, 600}};
   if (i >= sizeof parts / sizeof *parts) return false;
-  *out = (nst_suite_options){.suite = "v1", .seed = 1, .split = parts[i].split, .count = parts[i].count, .kinds = (1u << NST_KIND_COUNT) - 1,
-                             .levels = 2 * ((1u << NST_LEVELS) - 1), .examples = NST_SUITE_DEFAULT_EXAMPLES};
+  *out = (nst_suite_options){.suite = "v1",
+                             .seed = 1,
+                             .split = parts[i].split,
+                             .count = parts[i].count,
+                             .kinds = (1u << NST_KIND_COUNT) - 1,
+                             .levels = 2 * ((1u << NST_LEVELS) - 1),
+                             .examples = NST_SUITE_DEFAULT_EXAMPLES};
   return true;
 }
 
-bool nst_suite_generate(const nst_suite_options *options, nst_suite_sink *sink, void *context, char error[NST_RECORD_ERROR]) {
+bool nst_suite_generate(const nst_suite_options *options, nst_suite_sink *sink, void *context,
+                        char error[NST_RECORD_ERROR]) {
   suite s = {.options = options};
   *error = '\0';
   lay_out(&s);

@@ -1,5 +1,5 @@
-/* Planting faults. The text is cut into words; each fault looks for the places where it can be planted, draws one and writes the text
- * anew with some words replaced. */
+/* Planting faults. The text is cut into words; each fault looks for the places where it can be planted, draws one and
+ * writes the text anew with some words replaced. */
 #include "bench/tasks/mutate.h"
 
 #include "bench/record/memory.h"
@@ -15,8 +15,13 @@ static const char *const names[] = {
 };
 const char *nst_fault_name(nst_fault fault) { return names[fault]; }
 
-typedef struct { const char *at; size_t size, line; } word;
-typedef struct { size_t first, last; } line; /* words, last excluded */
+typedef struct {
+  const char *at;
+  size_t size, line;
+} word;
+typedef struct {
+  size_t first, last;
+} line; /* words, last excluded */
 typedef struct {
   const char *text;
   size_t size;
@@ -47,8 +52,13 @@ static void cut(surgery *s) {
     }
     size_t n = 1;
     if (name_char(c)) {
-      while (i + n < s->size && (name_char(s->text[i + n]) || (s->text[i + n] == '.' && isdigit((unsigned char)c) && i + n + 1 < s->size && isdigit((unsigned char)s->text[i + n + 1])))) n++;
-    } else if (i + 1 < s->size && strchr("=<>!*/.+", c) && (s->text[i + 1] == '=' || (s->text[i + 1] == c && strchr("*/.", c)))) n = 2;
+      while (i + n < s->size &&
+             (name_char(s->text[i + n]) || (s->text[i + n] == '.' && isdigit((unsigned char)c) && i + n + 1 < s->size &&
+                                            isdigit((unsigned char)s->text[i + n + 1]))))
+        n++;
+    } else if (i + 1 < s->size && strchr("=<>!*/.+", c) &&
+               (s->text[i + 1] == '=' || (s->text[i + 1] == c && strchr("*/.", c))))
+      n = 2;
     s->words[nwords++] = (word){s->text + i, n, nlines};
     i += n;
   }
@@ -61,7 +71,9 @@ static bool is(const surgery *s, size_t w, const char *text) {
   return w < s->nwords && s->words[w].size == strlen(text) && !memcmp(s->words[w].at, text, s->words[w].size);
 }
 static bool is_number(const surgery *s, size_t w) { return w < s->nwords && isdigit((unsigned char)*s->words[w].at); }
-static bool is_name(const surgery *s, size_t w) { return w < s->nwords && name_char(*s->words[w].at) && !is_number(s, w); }
+static bool is_name(const surgery *s, size_t w) {
+  return w < s->nwords && name_char(*s->words[w].at) && !is_number(s, w);
+}
 static bool same(const surgery *s, size_t a, size_t b) {
   return s->words[a].size == s->words[b].size && !memcmp(s->words[a].at, s->words[b].at, s->words[a].size);
 }
@@ -71,7 +83,9 @@ static bool starts(const surgery *s, size_t l, const char *keyword) {
 
 /* ---- writing -------------------------------------------------------------- */
 
-static void put(surgery *s, const char *from, const char *to) { nestor_buffer_append(s->out, from, (size_t)(to - from)); }
+static void put(surgery *s, const char *from, const char *to) {
+  nestor_buffer_append(s->out, from, (size_t)(to - from));
+}
 
 /* All of the text, with the words from first to last (excluded) replaced. */
 static bool replace(surgery *s, size_t first, size_t last, const char *with, size_t size) {
@@ -81,7 +95,9 @@ static bool replace(surgery *s, size_t first, size_t last, const char *with, siz
   return true;
 }
 static bool replace_word(surgery *s, size_t w, const char *with) { return replace(s, w, w + 1, with, strlen(with)); }
-static bool replace_with_word(surgery *s, size_t w, size_t by) { return replace(s, w, w + 1, s->words[by].at, s->words[by].size); }
+static bool replace_with_word(surgery *s, size_t w, size_t by) {
+  return replace(s, w, w + 1, s->words[by].at, s->words[by].size);
+}
 
 /* Two runs of words, a before b, change places. */
 static bool exchange(surgery *s, size_t a, size_t a_end, size_t b, size_t b_end) {
@@ -99,7 +115,9 @@ static bool remove_words(surgery *s, size_t first, size_t last) { return replace
 
 /* ---- places --------------------------------------------------------------- */
 
-typedef struct { size_t *items, n; } places;
+typedef struct {
+  size_t *items, n;
+} places;
 static void add(places *p, size_t i) {
   p->items = nst_memory_grow(p->items, p->n + 1, sizeof *p->items);
   p->items[p->n++] = i;
@@ -119,8 +137,9 @@ static bool begins_node(const surgery *s, size_t w, const char *keyword) {
 /* Where the node that begins at w ends: before the next node, brace or line. */
 static size_t node_end(const surgery *s, size_t w) {
   size_t e = w + 1;
-  while (e < s->nwords && s->words[e].line == s->words[w].line && !is(s, e, "{") && !is(s, e, "}") && !is(s, e, "for") && !is(s, e, "par") &&
-         !is(s, e, "keep") && !is(s, e, "compute") && !is(s, e, "seq") && !is(s, e, "do"))
+  while (e < s->nwords && s->words[e].line == s->words[w].line && !is(s, e, "{") && !is(s, e, "}") &&
+         !is(s, e, "for") && !is(s, e, "par") && !is(s, e, "keep") && !is(s, e, "compute") && !is(s, e, "seq") &&
+         !is(s, e, "do"))
     e++;
   return e;
 }
@@ -285,7 +304,8 @@ static bool wrong_type(surgery *s) {
 static bool reduction(surgery *s) {
   places p = {0};
   for (size_t w = 1; w < s->nwords; w++)
-    if (in_statement(s, w) && (is(s, w, "+=") || (is(s, w, "=") && (is(s, w - 1, "max") || is(s, w - 1, "min"))))) add(&p, w);
+    if (in_statement(s, w) && (is(s, w, "+=") || (is(s, w, "=") && (is(s, w - 1, "max") || is(s, w - 1, "min")))))
+      add(&p, w);
   const size_t w = draw(&p, s->r);
   if (w == SIZE_MAX) return false;
   return is(s, w, "+=") ? replace_word(s, w, "=") : remove_words(s, w - 1, w);
@@ -294,7 +314,8 @@ static bool reduction(surgery *s) {
 /* ---- hardware ------------------------------------------------------------- */
 
 static bool unit(surgery *s) {
-  static const char *const pairs[][2] = {{"KiB", "MiB"}, {"KiB", "B"}, {"B", "KiB"}, {"B", "b"}, {"pJ", "nJ"}, {"GB", "MB"}, {"GB", "Gb"}, {"GHz", "MHz"}};
+  static const char *const pairs[][2] = {{"KiB", "MiB"}, {"KiB", "B"}, {"B", "KiB"}, {"B", "b"},
+                                         {"pJ", "nJ"},   {"GB", "MB"}, {"GB", "Gb"}, {"GHz", "MHz"}};
   places p = {0};
   for (size_t w = 1; is(s, 0, "hardware") && w < s->nwords; w++)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -315,7 +336,8 @@ static bool number(surgery *s) {
   const unsigned long long other[] = {n + 1, n * 2 + (n == 0), n > 1 ? n - 1 : 2, n * 10 + 1};
   char with[32], digits[32];
   size_t k = 0, len = 0;
-  for (unsigned long long v = other[nst_random_below(s->r, fraction ? 2 : 4)]; v || !k; v /= 10) digits[k++] = (char)('0' + v % 10);
+  for (unsigned long long v = other[nst_random_below(s->r, fraction ? 2 : 4)]; v || !k; v /= 10)
+    digits[k++] = (char)('0' + v % 10);
   while (k) with[len++] = digits[--k];
   with[len] = '\0';
   return replace_word(s, w, with);
@@ -351,8 +373,10 @@ static bool misspelt(surgery *s) {
   char with[64];
   const size_t n = s->words[w].size, at = (size_t)nst_random_between(s->r, 1, (int64_t)n - 1);
   memcpy(with, s->words[w].at, n);
-  if (n > 2 && nst_random_chance(s->r, 50)) memmove(with + at, with + at + 1, n - at - 1), with[n - 1] = '\0';
-  else memmove(with + at + 1, with + at, n - at), with[n + 1] = '\0';
+  if (n > 2 && nst_random_chance(s->r, 50))
+    memmove(with + at, with + at + 1, n - at - 1), with[n - 1] = '\0';
+  else
+    memmove(with + at + 1, with + at, n - at), with[n + 1] = '\0';
   return !is(s, w, with) && replace_word(s, w, with);
 }
 
@@ -373,7 +397,8 @@ static size_t body(const surgery *s) {
 }
 
 static bool operator_of(surgery *s) {
-  static const char *const pairs[][2] = {{"ceildiv", "min"}, {"min", "max"}, {"max", "min"}, {"+", "-"}, {"-", "+"}, {"*", "+"}, {"//", "*"}};
+  static const char *const pairs[][2] = {{"ceildiv", "min"}, {"min", "max"}, {"max", "min"}, {"+", "-"},
+                                         {"-", "+"},         {"*", "+"},     {"//", "*"}};
   places p = {0};
   for (size_t w = body(s); is(s, 0, "model") && w < s->nwords; w++)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -395,7 +420,8 @@ static bool variable(surgery *s) {
 }
 
 static bool condition(surgery *s) {
-  static const char *const pairs[][2] = {{"<", "<="}, {"<", ">"}, {">", ">="}, {"<=", "<"}, {"==", "!="}, {"and", "or"}, {"or", "and"}};
+  static const char *const pairs[][2] = {{"<", "<="},  {"<", ">"},    {">", ">="},  {"<=", "<"},
+                                         {"==", "!="}, {"and", "or"}, {"or", "and"}};
   places p = {0};
   for (size_t w = body(s); is(s, 0, "model") && w < s->nwords; w++)
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)

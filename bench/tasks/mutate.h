@@ -1,7 +1,8 @@
-/* Faults planted in programs: one in a reference answer, for tasks of the kind repair and for measuring what share the grader rejects.
+/* Faults planted in programs: one in a reference answer, for tasks of the kind repair and for measuring what share the
+ * grader rejects.
  *
- * Faults work on text in the formatter's layout, word by word, so that they serve workloads, hardware, mappings and models alike. Whether a
- * fault changes a figure is not known here. */
+ * Faults work on text in the formatter's layout, word by word, so that they serve workloads, hardware, mappings and
+ * models alike. Whether a fault changes a figure is not known here. */
 #ifndef NST_BENCH_TASKS_MUTATE_H
 #define NST_BENCH_TASKS_MUTATE_H
 #include "bench/record/random.h"
@@ -16,6 +17,7 @@ typedef enum {
 } nst_fault;
 const char *nst_fault_name(nst_fault fault);
 
-/* Appends the text with the fault planted at a place drawn from the stream. false: the text has no place for it; *out is untouched. */
+/* Appends the text with the fault planted at a place drawn from the stream. false: the text has no place for it; *out
+ * is untouched. */
 bool nst_mutate(nestor_buffer *out, const char *text, size_t size, nst_fault fault, nst_random *r);
 #endif

@@ -30,9 +30,13 @@ static void draw(nst_point *out, const nst_draft *d, const nst_draft_mapping *m,
   int64_t *v = out->values;
   for (int p = 0; p < m->nparams; p++) {
     const nst_draft_param *q = &m->params[p];
-    if (q->role == NST_ROLE_SIZE) v[p] = d->dims[q->dim].kind == NST_DIM_FILTER ? nst_random_between(r, 1, 5) : nst_random_between(r, 1, 2 * q->value);
-    else if (q->role == NST_ROLE_MACHINE) v[p] = nst_random_between(r, 1, 2 * q->value + 1);
-    else v[p] = q->value;
+    if (q->role == NST_ROLE_SIZE)
+      v[p] =
+        d->dims[q->dim].kind == NST_DIM_FILTER ? nst_random_between(r, 1, 5) : nst_random_between(r, 1, 2 * q->value);
+    else if (q->role == NST_ROLE_MACHINE)
+      v[p] = nst_random_between(r, 1, 2 * q->value + 1);
+    else
+      v[p] = q->value;
   }
   while (nst_draft_operations(d, m, v) > most) { /* the largest size shrinks */
     int largest = -1;
@@ -42,10 +46,12 @@ static void draw(nst_point *out, const nst_draft *d, const nst_draft_mapping *m,
     v[largest] -= 1 + v[largest] / 4;
   }
   for (int p = 0; p < m->nparams; p++)
-    if (m->params[p].role == NST_ROLE_TILE || m->params[p].role == NST_ROLE_TILES) v[p] = draw_tile(nst_draft_extent(d, m, m->params[p].dim, v), r);
+    if (m->params[p].role == NST_ROLE_TILE || m->params[p].role == NST_ROLE_TILES)
+      v[p] = draw_tile(nst_draft_extent(d, m, m->params[p].dim, v), r);
 }
 
-bool nst_points_draw(nst_point *out, size_t n, const nst_draft *d, const nst_draft_mapping *m, int64_t most, nst_random *r) {
+bool nst_points_draw(nst_point *out, size_t n, const nst_draft *d, const nst_draft_mapping *m, int64_t most,
+                     nst_random *r) {
   for (int p = 0; p < m->nparams; p++) out[0].values[p] = m->params[p].value;
   for (int tries = 0; tries < 20; tries++) {
     bool imperfect = false, beyond = false;

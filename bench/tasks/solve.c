@@ -40,7 +40,8 @@ bool nst_solver_run(nst_solver *s, nestor_eval *eval, const int64_t *params) {
   const nestor_status status = nestor_eval_run(eval, s->quick ? NESTOR_ENGINE_ANALYSIS : NESTOR_ENGINE_ALL, params);
   const nestor_diagnostics *diagnostics = nestor_eval_diagnostics(eval);
   if (status != NESTOR_OK) {
-    say_first(s, diagnostics, status == NESTOR_UNAVAILABLE ? "the code generator is not installed" : "it cannot be evaluated");
+    say_first(s, diagnostics,
+              status == NESTOR_UNAVAILABLE ? "the code generator is not installed" : "it cannot be evaluated");
     return false;
   }
   nestor_diagnostic d;
@@ -72,7 +73,8 @@ static json_t *values_of(const nestor_eval *eval) {
   return list;
 }
 
-bool nst_solver_points(nst_solver *s, json_t *points, json_t *figures, const char *name, const nst_draft_mapping *m, const nst_point *at, size_t n) {
+bool nst_solver_points(nst_solver *s, json_t *points, json_t *figures, const char *name, const nst_draft_mapping *m,
+                       const nst_point *at, size_t n) {
   nestor_eval *eval = nst_solver_eval(s, name);
   if (!eval) return false;
   bool good = true;
@@ -82,7 +84,8 @@ bool nst_solver_points(nst_solver *s, json_t *points, json_t *figures, const cha
     json_t *params = json_object();
     for (int p = 0; p < m->nparams && i; p++) /* the shown point is the defaults */
       json_object_set_new(params, m->params[p].name, nst_record_from_int(at[i].values[p]));
-    json_array_append_new(points, json_pack("{s:s,s:o,s:b,s:o}", "mapping", name, "params", params, "shown", i == 0, "values", values_of(eval)));
+    json_array_append_new(points, json_pack("{s:s,s:o,s:b,s:o}", "mapping", name, "params", params, "shown", i == 0,
+                                            "values", values_of(eval)));
     if (!i) json_object_set_new(figures, name, names_of(eval));
   }
   nestor_eval_free(eval);
@@ -112,7 +115,8 @@ bool nst_solver_differs(nst_solver *s, const json_t *points, const json_t *figur
     nestor_eval *eval = nst_solver_eval(s, name);
     json_t *values = eval ? figures_at(s, eval, json_object_get(point, "params")) : NULL;
     json_t *names = values ? names_of(eval) : NULL;
-    differs = !values || !json_equal(names, json_object_get(figures, name)) || !json_equal(values, json_object_get(point, "values"));
+    differs = !values || !json_equal(names, json_object_get(figures, name)) ||
+              !json_equal(values, json_object_get(point, "values"));
     json_decref(values);
     json_decref(names);
     nestor_eval_free(eval);

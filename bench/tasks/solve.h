@@ -22,9 +22,10 @@ nestor_eval *nst_solver_eval(nst_solver *s, const char *mapping);
 /* Runs it by the analysis, the simulator and generated code, which must agree. */
 bool nst_solver_run(nst_solver *s, nestor_eval *eval, const int64_t *params);
 
-/* The points of a mapping as key.points wants them, appended to `points`, and the names of its figures put into `figures`. name: of the mapping in the
- * program. false: a point fails. */
-bool nst_solver_points(nst_solver *s, json_t *points, json_t *figures, const char *name, const nst_draft_mapping *m, const nst_point *at, size_t n);
+/* The points of a mapping as key.points wants them, appended to `points`, and the names of its figures put into
+ * `figures`. name: of the mapping in the program. false: a point fails. */
+bool nst_solver_points(nst_solver *s, json_t *points, json_t *figures, const char *name, const nst_draft_mapping *m,
+                       const nst_point *at, size_t n);
 /* Whether some point has other figures, or none. Points are those of nst_solver_points. */
 bool nst_solver_differs(nst_solver *s, const json_t *points, const json_t *figures);
 #endif

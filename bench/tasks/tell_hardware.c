@@ -4,27 +4,37 @@
 
 #include <stdio.h>
 
-typedef struct { char text[96]; } fact;
+typedef struct {
+  char text[96];
+} fact;
 
 static fact bandwidth(const nst_draft *d, int64_t value) {
   fact f;
-  if (d->clock) snprintf(f.text, sizeof f.text, "%lld GB/s", (long long)(value * d->clock));
-  else snprintf(f.text, sizeof f.text, "%lld bytes per cycle", (long long)value);
+  if (d->clock)
+    snprintf(f.text, sizeof f.text, "%lld GB/s", (long long)(value * d->clock));
+  else
+    snprintf(f.text, sizeof f.text, "%lld bytes per cycle", (long long)value);
   return f;
 }
 
 static fact energy(int64_t tenths, const char *per) {
   fact f;
-  if (tenths % 10) snprintf(f.text, sizeof f.text, "%lld.%lld pJ per %s", (long long)(tenths / 10), (long long)(tenths % 10), per);
-  else snprintf(f.text, sizeof f.text, "%lld pJ per %s", (long long)(tenths / 10), per);
+  if (tenths % 10)
+    snprintf(f.text, sizeof f.text, "%lld.%lld pJ per %s", (long long)(tenths / 10), (long long)(tenths % 10), per);
+  else
+    snprintf(f.text, sizeof f.text, "%lld pJ per %s", (long long)(tenths / 10), per);
   return f;
 }
 
 static fact capacity(const nst_draft_level *level) {
   fact f;
-  if (*level->capacity_param) snprintf(f.text, sizeof f.text, "%.20s KiB (parameter %.20s, default %lld)", level->capacity_param, level->capacity_param, (long long)(level->capacity / 1024));
-  else if (level->capacity % 1024 == 0) snprintf(f.text, sizeof f.text, "%lld KiB", (long long)(level->capacity / 1024));
-  else snprintf(f.text, sizeof f.text, "%lld bytes", (long long)level->capacity);
+  if (*level->capacity_param)
+    snprintf(f.text, sizeof f.text, "%.20s KiB (parameter %.20s, default %lld)", level->capacity_param,
+             level->capacity_param, (long long)(level->capacity / 1024));
+  else if (level->capacity % 1024 == 0)
+    snprintf(f.text, sizeof f.text, "%lld KiB", (long long)(level->capacity / 1024));
+  else
+    snprintf(f.text, sizeof f.text, "%lld bytes", (long long)level->capacity);
   return f;
 }
 
@@ -35,8 +45,10 @@ static void facts(const nst_draft *d, const nst_draft_level *level, tell_fact *e
   int n = 0;
   switch (level->kind) {
   case NST_DRAFT_MEMORY:
-    if (level->capacity) each(b, n++, "capacity", capacity(level).text);
-    else each(b, n++, "capacity", "unbounded");
+    if (level->capacity)
+      each(b, n++, "capacity", capacity(level).text);
+    else
+      each(b, n++, "capacity", "unbounded");
     if (level->double_buffered) each(b, n++, "double buffered", "yes: it needs twice the bytes of its tiles");
     if (level->bandwidth) each(b, n++, "bandwidth", bandwidth(d, level->bandwidth).text);
     if (level->read_bandwidth) each(b, n++, "read bandwidth", bandwidth(d, level->read_bandwidth).text);
@@ -50,8 +62,11 @@ static void facts(const nst_draft *d, const nst_draft_level *level, tell_fact *e
     for (int a = 0; a < level->naxes; a++) {
       char name[NST_DRAFT_NAME + 8], what[96];
       snprintf(name, sizeof name, "axis %s", level->axis[a]);
-      if (*level->places_param[a]) snprintf(what, sizeof what, "%s places (parameter %s, default %lld)", level->places_param[a], level->places_param[a], (long long)level->places[a]);
-      else snprintf(what, sizeof what, "%lld places", (long long)level->places[a]);
+      if (*level->places_param[a])
+        snprintf(what, sizeof what, "%s places (parameter %s, default %lld)", level->places_param[a],
+                 level->places_param[a], (long long)level->places[a]);
+      else
+        snprintf(what, sizeof what, "%lld places", (long long)level->places[a]);
       each(b, n++, name, what);
     }
     each(b, n++, "multicast", level->no_multicast ? "no" : "yes");

@@ -20,7 +20,8 @@ void nst_text_add(nestor_buffer *out, const char *format, ...) {
     vsnprintf(large, (size_t)n + 1, format, again);
     nestor_buffer_append(out, large, (size_t)n);
     free(large);
-  } else if (n > 0) nestor_buffer_append(out, small, (size_t)n);
+  } else if (n > 0)
+    nestor_buffer_append(out, small, (size_t)n);
   va_end(again);
 }
 

@@ -55,7 +55,8 @@ static void it_tells_all_metrics_and_the_grammar(void **state) {
 /* Every rule that a rule of the card names is told, or said in words. */
 static void rules_are_told_or_explained(void **state) {
   (void)state;
-  static const char *const rules[] = {"opt_params", "ref", "opt_args", "args", "witem", "opt_shape", "access", "reduce", "hitem", "mitem", "size", "target", "titem_model", "expr"};
+  static const char *const rules[] = {"opt_params", "ref",   "opt_args", "args", "witem",  "opt_shape",   "access",
+                                      "reduce",     "hitem", "mitem",    "size", "target", "titem_model", "expr"};
   char *text = card();
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
     nestor_buffer *line = nestor_buffer_new();
@@ -119,9 +120,14 @@ static void its_examples_compile_and_fit(void **state) {
 static void verify_model(const char *text, int i) {
   if (i) return;
   nestor_buffer *all = nestor_buffer_new();
-  nst_text_add(all, "%smapping open(M = 64, N = 48, K = 32, tm = 16, tn = 12) of gemm(M, N, K) on acc { for m by tm for n by tn keep A, B, C in GLB compute }\n"
-                    "verify costs against open {\n  reads_A == reads(DRAM, A)\n  reads_B == reads(DRAM, B)\n  updates_C == updates(DRAM, C)\n  usage_GLB == usage(GLB)\n"
-                    "  over M in [1, 5, 12, 64], N in [1, 7, 48], K in [1, 9], tm in [1, 3, 5, 64, 70], tn in [1, 4, 7, 48, 50]\n}\n", text);
+  nst_text_add(
+    all,
+    "%smapping open(M = 64, N = 48, K = 32, tm = 16, tn = 12) of gemm(M, N, K) on acc { for m by tm for n by tn keep "
+    "A, B, C in GLB compute }\n"
+    "verify costs against open {\n  reads_A == reads(DRAM, A)\n  reads_B == reads(DRAM, B)\n  updates_C == "
+    "updates(DRAM, C)\n  usage_GLB == usage(GLB)\n"
+    "  over M in [1, 5, 12, 64], N in [1, 7, 48], K in [1, 9], tm in [1, 3, 5, 64, 70], tn in [1, 4, 7, 48, 50]\n}\n",
+    text);
   nestor_session *session = nestor_session_new();
   nestor_program *program = compile(session, nestor_buffer_data(all));
   nestor_tests *tests = nestor_tests_new(program);
@@ -144,9 +150,9 @@ static void its_model_is_right(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(tokens_are_words_numbers_and_signs), cmocka_unit_test(it_is_short_and_always_the_same),
+    cmocka_unit_test(tokens_are_words_numbers_and_signs),   cmocka_unit_test(it_is_short_and_always_the_same),
     cmocka_unit_test(it_tells_all_metrics_and_the_grammar), cmocka_unit_test(rules_are_told_or_explained),
-    cmocka_unit_test(its_examples_compile_and_fit), cmocka_unit_test(its_model_is_right),
+    cmocka_unit_test(its_examples_compile_and_fit),         cmocka_unit_test(its_model_is_right),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

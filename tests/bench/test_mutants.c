@@ -1,8 +1,8 @@
 /* What share of wrong answers the grader rejects.
  *
- * Every kind of fault is planted in reference answers. A mutant counts where it differs from the reference at some of a thousand points that are drawn
- * apart from those of the key: it does not compile, fails, or has another figure. Of these, at least 99 of 100 must be rejected. The
- * share is printed. */
+ * Every kind of fault is planted in reference answers. A mutant counts where it differs from the reference at some of a
+ * thousand points that are drawn apart from those of the key: it does not compile, fails, or has another figure. Of
+ * these, at least 99 of 100 must be rejected. The share is printed. */
 #include "tests/unit/test.h"
 
 #include "bench/grade/figures.h"
@@ -18,7 +18,9 @@
 
 enum { TASKS = 60, POINTS = 1000, MOST_OPERATIONS = 100000, TRIES = 3 };
 
-typedef struct { json_t *tasks, *keys; } records;
+typedef struct {
+  json_t *tasks, *keys;
+} records;
 
 static bool collect(void *context, const json_t *task, const json_t *key) {
   records *r = context;
@@ -27,7 +29,9 @@ static bool collect(void *context, const json_t *task, const json_t *key) {
   return true;
 }
 
-static const char *text_at(const json_t *object, const char *member) { return json_string_value(json_object_get(object, member)); }
+static const char *text_at(const json_t *object, const char *member) {
+  return json_string_value(json_object_get(object, member));
+}
 
 /* The program that a candidate makes: what is given, itself, the probes. */
 static bool compile(nst_solver *s, const json_t *spec, const json_t *key, const char *candidate) {
@@ -59,20 +63,23 @@ static bool same_figures(const nestor_eval *a, const nestor_eval *b) {
   nst_figure *values[2] = {calloc(n, sizeof **values), calloc(n, sizeof **values)};
   nst_figures_values(values[0], a);
   nst_figures_values(values[1], b);
-  bool same = nestor_buffer_size(names[0]) == nestor_buffer_size(names[1]) && !memcmp(nestor_buffer_data(names[0]), nestor_buffer_data(names[1]), nestor_buffer_size(names[0]));
+  bool same = nestor_buffer_size(names[0]) == nestor_buffer_size(names[1]) &&
+              !memcmp(nestor_buffer_data(names[0]), nestor_buffer_data(names[1]), nestor_buffer_size(names[0]));
   for (size_t i = 0; i < n && same; i++) same = nst_figure_equal(values[0][i], values[1][i]);
   free(values[0]), free(values[1]);
   nestor_buffer_free(names[0]), nestor_buffer_free(names[1]);
   return same;
 }
 
-static bool mapping_differs(nst_solver *reference, nst_solver *mutant, const nst_draft *d, const nst_draft_mapping *m, const nst_point *points) {
+static bool mapping_differs(nst_solver *reference, nst_solver *mutant, const nst_draft *d, const nst_draft_mapping *m,
+                            const nst_point *points) {
   nestor_eval *a = nst_solver_eval(reference, m->name), *b = nst_solver_eval(mutant, m->name);
   bool differs = !b;
   /* The first point is the defaults, which nobody sets. */
   for (size_t i = 0; i < POINTS && !differs; i++) {
     assert_int_equal(nestor_eval_run(a, NESTOR_ENGINE_ANALYSIS, points[i].values), NESTOR_OK);
-    differs = (i && !set_all(b, m, points[i].values)) || nestor_eval_run(b, NESTOR_ENGINE_ANALYSIS, NULL) != NESTOR_OK || !same_figures(a, b);
+    differs = (i && !set_all(b, m, points[i].values)) ||
+              nestor_eval_run(b, NESTOR_ENGINE_ANALYSIS, NULL) != NESTOR_OK || !same_figures(a, b);
   }
   (void)d;
   nestor_eval_free(a);
@@ -80,14 +87,17 @@ static bool mapping_differs(nst_solver *reference, nst_solver *mutant, const nst
   return differs;
 }
 
-static bool model_differs(nst_solver *mutant, const nst_draft *d, const json_t *spec, nst_solver *reference, const nst_point *points) {
+static bool model_differs(nst_solver *mutant, const nst_draft *d, const json_t *spec, nst_solver *reference,
+                          const nst_point *points) {
   const json_t *params = json_object_get(json_object_get(spec, "declares"), "params");
   const size_t at = nestor_program_find_model(mutant->program, "costs");
   nestor_model_info info;
   if (!nestor_program_model(mutant->program, at, &info) || info.params != json_array_size(params)) return true;
   for (size_t p = 0; p < info.params; p++)
-    if (strcmp(nestor_program_model_param(mutant->program, at, p), json_string_value(json_array_get(params, p))) != 0) return true;
-  nestor_model *a = nestor_model_new(reference->program, nestor_program_find_model(reference->program, "costs")), *b = nestor_model_new(mutant->program, at);
+    if (strcmp(nestor_program_model_param(mutant->program, at, p), json_string_value(json_array_get(params, p))) != 0)
+      return true;
+  nestor_model *a = nestor_model_new(reference->program, nestor_program_find_model(reference->program, "costs")),
+               *b = nestor_model_new(mutant->program, at);
   bool differs = false;
   for (size_t i = 0; i < POINTS && !differs; i++) {
     assert_int_equal(nestor_model_run(a, points[i].values), NESTOR_OK);
@@ -95,9 +105,11 @@ static bool model_differs(nst_solver *mutant, const nst_draft *d, const json_t *
     for (int q = 0; q < d->nquantities && !differs; q++) {
       nestor_value x, y;
       size_t out = 0;
-      while (out < info.outs && strcmp(nestor_program_model_out(mutant->program, at, out), d->quantities[q].name) != 0) out++;
+      while (out < info.outs && strcmp(nestor_program_model_out(mutant->program, at, out), d->quantities[q].name) != 0)
+        out++;
       assert_true(nestor_model_value(a, (size_t)q, &x));
-      differs = out == info.outs || !nestor_model_value(b, out, &y) || y.kind != NESTOR_VALUE_INTEGER || x.integer != y.integer;
+      differs =
+        out == info.outs || !nestor_model_value(b, out, &y) || y.kind != NESTOR_VALUE_INTEGER || x.integer != y.integer;
     }
   }
   nestor_model_free(a);
@@ -113,7 +125,8 @@ static bool mutant_differs(const nst_draft *d, const json_t *spec, const json_t 
   nst_random r = nst_random_make(d->seed, "independent");
   for (int m = 0; m < d->nmappings && !differs; m++) {
     nst_points_draw(points, POINTS, d, &d->mappings[m], MOST_OPERATIONS, &r);
-    differs = d->kind == NST_KIND_GEN_MODEL ? model_differs(&other, d, spec, &reference, points) : mapping_differs(&reference, &other, d, &d->mappings[m], points);
+    differs = d->kind == NST_KIND_GEN_MODEL ? model_differs(&other, d, spec, &reference, points)
+                                            : mapping_differs(&reference, &other, d, &d->mappings[m], points);
   }
   free(points);
   nst_solver_fini(&reference);
@@ -123,14 +136,20 @@ static bool mutant_differs(const nst_draft *d, const json_t *spec, const json_t 
 
 /* ---- counting ------------------------------------------------------------- */
 
-typedef struct { int planted, differ, rejected; } tally;
+typedef struct {
+  int planted, differ, rejected;
+} tally;
 
 static nst_sample sample_of(const char *task_id, const char *program) {
   nestor_buffer *completion = nestor_buffer_new();
   nst_body_code(completion, program);
   char error[NST_RECORD_ERROR];
   nst_sample s;
-  if (!nst_sample_take(&s, json_pack("{s:s,s:s,s:s}", "task_id", task_id, "sample_id", "0", "completion", nestor_buffer_data(completion)), error)) fail_msg("%s", error);
+  if (!nst_sample_take(
+        &s,
+        json_pack("{s:s,s:s,s:s}", "task_id", task_id, "sample_id", "0", "completion", nestor_buffer_data(completion)),
+        error))
+    fail_msg("%s", error);
   nestor_buffer_free(completion);
   return s;
 }
@@ -150,21 +169,30 @@ static void mutants_are_rejected(void **state) {
   (void)state;
   char error[NST_RECORD_ERROR];
   records r = {json_array(), json_array()};
-  const nst_suite_options o = {.suite = "mutants", .seed = 11, .split = NST_SPLIT_TRAIN, .count = TASKS, .levels = 2 * ((1u << NST_LEVELS) - 1), .quick = true,
-                               .kinds = 1u << NST_KIND_GEN_WORKLOAD | 1u << NST_KIND_GEN_HARDWARE | 1u << NST_KIND_GEN_MAPPING | 1u << NST_KIND_GEN_MODEL};
+  const nst_suite_options o = {.suite = "mutants",
+                               .seed = 11,
+                               .split = NST_SPLIT_TRAIN,
+                               .count = TASKS,
+                               .levels = 2 * ((1u << NST_LEVELS) - 1),
+                               .quick = true,
+                               .kinds = 1u << NST_KIND_GEN_WORKLOAD | 1u << NST_KIND_GEN_HARDWARE |
+                                        1u << NST_KIND_GEN_MAPPING | 1u << NST_KIND_GEN_MODEL};
   if (!nst_suite_generate(&o, collect, &r, error)) fail_msg("%s", error);
   nst_grading *grading = nst_grading_new(&(nst_grading_options){.workers = 1}, error);
   if (!grading) fail_msg("%s", error);
   tally tallies[NST_FAULT_COUNT] = {{0}}, sum = {0};
   nst_draft *d = malloc(sizeof *d);
   for (size_t i = 0; i < json_array_size(r.tasks); i++) {
-    json_t *json = json_array_get(r.tasks, i), *key_json = json_array_get(r.keys, i), *spec = json_object_get(json, "spec");
+    json_t *json = json_array_get(r.tasks, i), *key_json = json_array_get(r.keys, i),
+           *spec = json_object_get(json, "spec");
     nst_task task;
     nst_key key;
-    if (!nst_task_take(&task, json_incref(json), error) || !nst_key_take(&key, json_incref(key_json), error)) fail_msg("%s", error);
+    if (!nst_task_take(&task, json_incref(json), error) || !nst_key_take(&key, json_incref(key_json), error))
+      fail_msg("%s", error);
     nst_draft_of_task(d, &task, NULL);
     const char *id = text_at(json, "task_id"), *answer = text_at(key_json, "answer");
-    if (!nst_grading_add_task(grading, &task, error) || !nst_grading_add_key(grading, &key, error)) fail_msg("%s", error);
+    if (!nst_grading_add_task(grading, &task, error) || !nst_grading_add_key(grading, &key, error))
+      fail_msg("%s", error);
     if (!passes(grading, id, answer)) fail_msg("the reference of %s does not pass", id);
     for (int fault = 0; fault < NST_FAULT_COUNT; fault++)
       for (int n = 0; n < TRIES; n++) {
@@ -179,7 +207,9 @@ static void mutants_are_rejected(void **state) {
             t->differ++;
             const bool passed = passes(grading, id, nestor_buffer_data(mutant));
             t->rejected += !passed;
-            if (passed) print_message("%s passes with the fault %s:\n%s", id, nst_fault_name((nst_fault)fault), nestor_buffer_data(mutant));
+            if (passed)
+              print_message("%s passes with the fault %s:\n%s", id, nst_fault_name((nst_fault)fault),
+                            nestor_buffer_data(mutant));
           }
         }
         nestor_buffer_free(mutant);
@@ -188,11 +218,13 @@ static void mutants_are_rejected(void **state) {
   int kinds = 0;
   for (int fault = 0; fault < NST_FAULT_COUNT; fault++) {
     const tally *t = &tallies[fault];
-    print_message("%-18s %4d planted %4d differ %4d rejected\n", nst_fault_name((nst_fault)fault), t->planted, t->differ, t->rejected);
+    print_message("%-18s %4d planted %4d differ %4d rejected\n", nst_fault_name((nst_fault)fault), t->planted,
+                  t->differ, t->rejected);
     kinds += t->differ > 0;
     sum.planted += t->planted, sum.differ += t->differ, sum.rejected += t->rejected;
   }
-  print_message("%d of %d mutants that differ are rejected: %.2f %%\n", sum.rejected, sum.differ, 100.0 * sum.rejected / sum.differ);
+  print_message("%d of %d mutants that differ are rejected: %.2f %%\n", sum.rejected, sum.differ,
+                100.0 * sum.rejected / sum.differ);
   assert_true(kinds >= 12 && sum.differ > 300);
   assert_true(sum.rejected * 100 >= sum.differ * 99);
   free(d);
@@ -203,7 +235,8 @@ static void mutants_are_rejected(void **state) {
 
 static void faults_change_the_text(void **state) {
   (void)state;
-  static const char text[] = "mapping ans(tm = 4) of w on h {\n  keep all in D\n  for m by tm\n  for n by 2\n  keep A, B in G\n  compute\n}\n";
+  static const char text[] =
+    "mapping ans(tm = 4) of w on h {\n  keep all in D\n  for m by tm\n  for n by 2\n  keep A, B in G\n  compute\n}\n";
   int planted = 0;
   for (int fault = 0; fault < NST_FAULT_COUNT; fault++)
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -212,12 +245,21 @@ static void faults_change_the_text(void **state) {
       if (nst_mutate(out, text, strlen(text), (nst_fault)fault, &r)) {
         planted++;
         assert_true(strcmp(nestor_buffer_data(out), text) != 0);
-      } else assert_int_equal(nestor_buffer_size(out), 0);
+      } else
+        assert_int_equal(nestor_buffer_size(out), 0);
       nestor_buffer_free(out);
     }
   assert_true(planted > 100);
   /* Texts that are no programs have no place for faults, or some, and never crash. */
-  static const char *const odd[] = {"", "\n", "}", "mapping", "mapping x", "for for for for for for", "keep in in in in in", "mapping a b c d e keep keep keep", "workload [ [ ] ] : + = 1 , , ,"};
+  static const char *const odd[] = {"",
+                                    "\n",
+                                    "}",
+                                    "mapping",
+                                    "mapping x",
+                                    "for for for for for for",
+                                    "keep in in in in in",
+                                    "mapping a b c d e keep keep keep",
+                                    "workload [ [ ] ] : + = 1 , , ,"};
   for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
     for (int fault = 0; fault < NST_FAULT_COUNT; fault++) {
       nst_random r = nst_random_make(i, "odd");

@@ -1,4 +1,5 @@
-/* Tasks: the same bytes from the same seed, none twice, no answer in a prompt, hidden points that are worth it, levels that raise. */
+/* Tasks: the same bytes from the same seed, none twice, no answer in a prompt, hidden points that are worth it, levels
+ * that raise. */
 #include "tests/unit/test.h"
 
 #include "bench/record/digest.h"
@@ -16,7 +17,9 @@ enum { ALL_KINDS = (1 << NST_KIND_COUNT) - 1, ALL_LEVELS = 2 * ((1 << NST_LEVELS
 
 /* ---- a suite in memory ---------------------------------------------------- */
 
-typedef struct { json_t *tasks, *keys; } records;
+typedef struct {
+  json_t *tasks, *keys;
+} records;
 
 static bool collect(void *context, const json_t *task, const json_t *key) {
   records *r = context;
@@ -38,10 +41,19 @@ static void end(records *r) {
 }
 
 static nst_suite_options options_of(const char *suite, nst_split split, size_t count) {
-  return (nst_suite_options){.suite = suite, .seed = 5, .split = split, .count = count, .kinds = ALL_KINDS, .levels = ALL_LEVELS, .examples = 1, .quick = true};
+  return (nst_suite_options){.suite = suite,
+                             .seed = 5,
+                             .split = split,
+                             .count = count,
+                             .kinds = ALL_KINDS,
+                             .levels = ALL_LEVELS,
+                             .examples = 1,
+                             .quick = true};
 }
 
-static const char *text_at(const json_t *object, const char *member) { return json_string_value(json_object_get(object, member)); }
+static const char *text_at(const json_t *object, const char *member) {
+  return json_string_value(json_object_get(object, member));
+}
 
 static nst_task take(const json_t *json) {
   nst_task task;
@@ -94,7 +106,8 @@ static void the_same_seed_gives_the_same_bytes(void **state) {
 }
 
 static bool code_is_there(void) {
-  static const char text[] = "workload w { dim m = 2 tensor A, B\nB[m] = A[m] } hardware h { memory D compute C } mapping x of w on h { compute }";
+  static const char text[] = "workload w { dim m = 2 tensor A, B\nB[m] = A[m] } hardware h { memory D compute C } "
+                             "mapping x of w on h { compute }";
   nst_solver s;
   assert_true(nst_solver_init(&s, text, sizeof text - 1, true));
   nestor_eval *eval = nst_solver_eval(&s, "x");
@@ -141,14 +154,16 @@ static void check_points(const nst_draft *d, const nst_key *key) {
     json_t *point;
     json_array_foreach((json_t *)points, i, point) {
       if (strcmp(text_at(point, "mapping"), mapping->name) != 0) continue;
-      assert_true(json_array_size(json_object_get(point, "values")) == json_array_size(json_object_get(json_object_get(key->json, "figures"), mapping->name)));
+      assert_true(json_array_size(json_object_get(point, "values")) ==
+                  json_array_size(json_object_get(json_object_get(key->json, "figures"), mapping->name)));
       if (json_is_true(json_object_get(point, "shown"))) {
         shown++;
         continue;
       }
       int64_t params[NST_DRAFT_PARAMS];
       for (int p = 0; p < mapping->nparams; p++)
-        assert_true(nst_record_int(json_object_get(json_object_get(point, "params"), mapping->params[p].name), &params[p]));
+        assert_true(
+          nst_record_int(json_object_get(json_object_get(point, "params"), mapping->params[p].name), &params[p]));
       hidden++;
       imperfect += nst_point_is_imperfect(d, mapping, params);
       beyond += nst_point_is_beyond(mapping, params);
@@ -161,7 +176,8 @@ static void check_points(const nst_draft *d, const nst_key *key) {
 static void check_model_points(const nst_draft *d, const nst_key *key) {
   const json_t *points = json_object_get(key->json, "points");
   const nst_draft_mapping *m = &d->mappings[0];
-  assert_true(json_array_size(points) >= 200 && json_array_size(points) == json_array_size(json_object_get(key->json, "values")));
+  assert_true(json_array_size(points) >= 200 &&
+              json_array_size(points) == json_array_size(json_object_get(key->json, "values")));
   int imperfect = 0, beyond = 0, one = 0, whole = 0, past = 0;
   size_t i;
   json_t *row;
@@ -203,7 +219,10 @@ static void tasks_hold_what_they_must(void **state) {
     case NST_KIND_REPAIR: check_points(d, &key); break;
     case NST_KIND_GEN_MODEL: check_model_points(d, &key); break;
     case NST_KIND_QA_COMPARE: assert_true(strstr(key.answer, text_at(key.json, "choice")) != NULL); break;
-    case NST_KIND_QA_PREDICT: assert_int_equal(json_object_size(json_object_get(key.json, "values")), json_array_size(json_object_get(task.spec, "quantities"))); break;
+    case NST_KIND_QA_PREDICT:
+      assert_int_equal(json_object_size(json_object_get(key.json, "values")),
+                       json_array_size(json_object_get(task.spec, "quantities")));
+      break;
     case NST_KIND_GEN_OPTIMIZE: assert_true(json_is_integer(json_object_get(key.json, "optimum"))); break;
     case NST_KIND_COUNT: break;
     }
@@ -228,7 +247,8 @@ static size_t count_equal(uint8_t (*digests)[NST_DIGEST_BYTES], size_t n) {
 static void no_two_tasks_are_the_same_up_to_renaming(void **state) {
   (void)state;
   enum { EACH = 240, ALL = 3 * EACH };
-  uint8_t(*tasks)[NST_DIGEST_BYTES] = calloc(ALL, sizeof *tasks), (*programs)[NST_DIGEST_BYTES] = calloc(ALL, sizeof *programs);
+  uint8_t(*tasks)[NST_DIGEST_BYTES] = calloc(ALL, sizeof *tasks),
+  (*programs)[NST_DIGEST_BYTES] = calloc(ALL, sizeof *programs);
   uint8_t split_of_program[ALL];
   nst_draft *d = malloc(sizeof *d);
   static const nst_split splits[] = {NST_SPLIT_TRAIN, NST_SPLIT_DEV, NST_SPLIT_TEST};
@@ -254,7 +274,8 @@ static void no_two_tasks_are_the_same_up_to_renaming(void **state) {
   assert_int_equal(count_equal(tasks, ALL), 0);
   for (size_t a = 0; a < ALL; a++)
     for (size_t b = a + 1; b < ALL; b++)
-      if (split_of_program[a] != split_of_program[b]) assert_true(memcmp(programs[a], programs[b], sizeof *programs) != 0);
+      if (split_of_program[a] != split_of_program[b])
+        assert_true(memcmp(programs[a], programs[b], sizeof *programs) != 0);
   free(d), free(tasks), free(programs);
 }
 
@@ -269,7 +290,8 @@ static void renaming_does_not_make_another_task(void **state) {
     for (int t = 0; t < b->ntensors; t++) snprintf(b->tensors[t].name, sizeof b->tensors[t].name, "Tensor%d", t);
     for (int l = 0; l < b->nlevels; l++) snprintf(b->levels[l].name, sizeof b->levels[l].name, "Level%d", l);
     for (int m = 0; m < b->nmappings; m++)
-      for (int p = 0; p < b->mappings[m].nparams; p++) snprintf(b->mappings[m].params[p].name, sizeof b->mappings[m].params[p].name, "A%d", p);
+      for (int p = 0; p < b->mappings[m].nparams; p++)
+        snprintf(b->mappings[m].params[p].name, sizeof b->mappings[m].params[p].name, "A%d", p);
     strcpy(b->workload, "something");
     nst_canon after = nst_canon_of(b);
     assert_memory_equal(before.task, after.task, sizeof before.task);
@@ -303,7 +325,8 @@ static void every_template_makes_legal_programs(void **state) {
     nst_text_canonical(again, nestor_buffer_data(text), nestor_buffer_size(text));
     assert_string_equal(nestor_buffer_data(text), nestor_buffer_data(again));
     nst_solver s;
-    if (!nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true)) fail_msg("%s in\n%s", s.why, nestor_buffer_data(text));
+    if (!nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true))
+      fail_msg("%s in\n%s", s.why, nestor_buffer_data(text));
     for (int m = 0; m < d->nmappings; m++) {
       nestor_eval *eval = nst_solver_eval(&s, d->mappings[m].name);
       if (!eval || !nst_solver_run(&s, eval, NULL)) fail_msg("%s in\n%s", s.why, nestor_buffer_data(text));
@@ -319,7 +342,9 @@ static void every_template_makes_legal_programs(void **state) {
   free(seen), free(d);
 }
 
-typedef struct { double dims, memories, nodes, halo, arrays, imperfect, early, cascade; } structure;
+typedef struct {
+  double dims, memories, nodes, halo, arrays, imperfect, early, cascade;
+} structure;
 
 static structure structure_of_level(int level) {
   const double n = 400;
@@ -332,12 +357,16 @@ static structure structure_of_level(int level) {
     for (int p = 0; p < m->nparams; p++) defaults[p] = m->params[p].value;
     int memories = 0, keeps = 0;
     for (int l = 0; l < d->nlevels; l++) memories += d->levels[l].kind == NST_DRAFT_MEMORY;
-    for (int i = 0; i < m->nnodes; i++) keeps += m->nodes[i].kind == NST_NODE_KEEP && m->nodes[i].level == nst_draft_next_memory(d, 0);
-    sum.dims += d->ndims, sum.memories += memories, sum.nodes += m->nnodes, sum.halo += nst_draft_has_halo(d), sum.arrays += nst_draft_array(d) >= 0;
-    sum.imperfect += nst_point_is_imperfect(d, m, defaults), sum.early += keeps > 1, sum.cascade += nst_draft_is_cascade(d);
+    for (int i = 0; i < m->nnodes; i++)
+      keeps += m->nodes[i].kind == NST_NODE_KEEP && m->nodes[i].level == nst_draft_next_memory(d, 0);
+    sum.dims += d->ndims, sum.memories += memories, sum.nodes += m->nnodes, sum.halo += nst_draft_has_halo(d),
+      sum.arrays += nst_draft_array(d) >= 0;
+    sum.imperfect += nst_point_is_imperfect(d, m, defaults), sum.early += keeps > 1,
+      sum.cascade += nst_draft_is_cascade(d);
   }
   free(d);
-  return (structure){sum.dims / n, sum.memories / n, sum.nodes / n, sum.halo / n, sum.arrays / n, sum.imperfect / n, sum.early / n, sum.cascade / n};
+  return (structure){sum.dims / n,   sum.memories / n,  sum.nodes / n, sum.halo / n,
+                     sum.arrays / n, sum.imperfect / n, sum.early / n, sum.cascade / n};
 }
 
 static void levels_raise_structure(void **state) {
@@ -345,13 +374,15 @@ static void levels_raise_structure(void **state) {
   structure s[NST_LEVELS + 1];
   for (int l = 1; l <= NST_LEVELS; l++) s[l] = structure_of_level(l);
   for (int l = 2; l <= NST_LEVELS; l++) {
-    assert_true(s[l].dims + s[l].memories > s[l - 1].dims + s[l - 1].memories - 0.6); /* cascades have few dimensions of many statements */
+    assert_true(s[l].dims + s[l].memories >
+                s[l - 1].dims + s[l - 1].memories - 0.6); /* cascades have few dimensions of many statements */
     assert_true(s[l].nodes > s[l - 1].nodes);
     assert_true(s[l].memories >= s[l - 1].memories - 0.1);
   }
   assert_true(s[1].halo == 0 && s[2].halo == 0 && s[3].halo > 0.3);
   assert_true(s[1].arrays == 0 && s[2].arrays == 0 && s[3].arrays > 0.3 && s[4].arrays > 0.5);
-  assert_true(s[1].imperfect == 0 && s[2].imperfect == 0 && s[3].imperfect > 0.2 && s[4].imperfect > 0.7 && s[5].imperfect > 0.7);
+  assert_true(s[1].imperfect == 0 && s[2].imperfect == 0 && s[3].imperfect > 0.2 && s[4].imperfect > 0.7 &&
+              s[5].imperfect > 0.7);
   assert_true(s[1].early == 0 && s[3].early == 0 && s[4].early > 0.2);
   assert_true(s[3].cascade == 0 && s[4].cascade > 0.2 && s[4].cascade < 0.6 && s[5].cascade == 1);
 }
@@ -404,7 +435,8 @@ static void hidden_tasks_need_the_secret(void **state) {
   records two = generate(&o);
   nst_draft *with = malloc(sizeof *with), *without = malloc(sizeof *without);
   for (size_t i = 0; i < 8; i++) {
-    assert_true(strcmp(text_at(json_array_get(one.tasks, i), "answer_commit"), text_at(json_array_get(two.tasks, i), "answer_commit")) != 0);
+    assert_true(strcmp(text_at(json_array_get(one.tasks, i), "answer_commit"),
+                       text_at(json_array_get(two.tasks, i), "answer_commit")) != 0);
     nst_task task = take(json_array_get(one.tasks, i));
     nst_draft_of_task(with, &task, "a secret of some length");
     nst_draft_of_task(without, &task, NULL);
@@ -419,7 +451,9 @@ static void hidden_tasks_need_the_secret(void **state) {
 
 /* ---- the published suite -------------------------------------------------- */
 
-typedef struct { FILE *tasks, *keys; } files;
+typedef struct {
+  FILE *tasks, *keys;
+} files;
 
 static bool write_records(void *context, const json_t *task, const json_t *key) {
   files *f = context;
@@ -437,8 +471,11 @@ static void check_hash(const char *sums, const char *name, const char *bytes, si
   char hash[NST_DIGEST_TEXT], line[128];
   nst_digest_text(hash, (const nst_digest_part[]){{bytes, size}}, 1);
   snprintf(line, sizeof line, "%s  %s\n", hash, name);
-  if (!strstr(sums, line)) fail_msg("%s of v1 has the hash %s, which is not in bench/suites/v1.sha256. Where a change of tasks, card, messages or counts is meant: nestor bench "
-                                          "gen --suite v1 -o DIR, and DIR/SHA256SUMS is the new file", name, hash);
+  if (!strstr(sums, line))
+    fail_msg("%s of v1 has the hash %s, which is not in bench/suites/v1.sha256. Where a change of tasks, card, "
+             "messages or counts is meant: nestor bench "
+             "gen --suite v1 -o DIR, and DIR/SHA256SUMS is the new file",
+             name, hash);
 }
 
 static void the_published_suite_is_what_its_hashes_say(void **state) {
