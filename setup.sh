@@ -1,19 +1,24 @@
 #!/bin/sh
 # Sets Nestor up on Debian 12, as root or with sudo:
 #
-#   ./setup.sh        installs what is missing, builds a release, evaluates an example
-#   ./setup.sh test   does the same and runs the whole test suite
+#   ./setup.sh            installs what is missing, builds a release, evaluates an example
+#   ./setup.sh test       does the same and runs the whole test suite
+#   ./setup.sh packages   only installs what building and all tests want
 set -eu
 cd "$(dirname "$0")"
 
-usage() { echo "usage: ./setup.sh [test]" >&2; exit 2; }
+usage() { echo "usage: ./setup.sh [test | packages]" >&2; exit 2; }
 [ $# -le 1 ] || usage
 what=${1:-run}
-case $what in run | test) ;; *) usage ;; esac
+case $what in run | test | packages) ;; *) usage ;; esac
 
 packages="gcc libc6-dev cmake ninja-build pkg-config flex bison llvm-19-dev libcmocka-dev
  libjansson-dev nettle-dev libcurl4-openssl-dev libsqlite3-dev libmicrohttpd-dev libseccomp-dev"
-[ "$what" = run ] || packages="$packages locales binutils openssl python3 python3-lark libopenmpi-dev openmpi-bin chromium"
+if [ "$what" != run ]; then
+  packages="$packages locales binutils util-linux openssl zsh python3 python3-jsonschema python3-lark libopenmpi-dev openmpi-bin chromium"
+  # Debian's npm cannot stand beside a nodejs from elsewhere, which brings its own.
+  command -v npm >/dev/null || packages="$packages nodejs npm"
+fi
 
 missing=""
 for package in $packages; do
@@ -29,6 +34,8 @@ if [ -n "$missing" ]; then
   $as_root apt-get update -q
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
 fi
+
+[ "$what" != packages ] || exit 0
 
 cmake --preset release
 cmake --build --preset release --parallel "$(nproc)"
