@@ -45,20 +45,36 @@ nestor_tensor nestor_eval_tensor(const nestor_eval *eval, size_t tensor) {
   return (nestor_tensor){t->name, t->type, (nestor_role)t->role, eval->nest->bits[tensor]};
 }
 
+/* To the largest value where it would pass it: the sum over statements of elements of a few bits, whose bytes fit. */
+static void add(int64_t *sum, int64_t more) {
+  if (__builtin_add_overflow(*sum, more, sum)) *sum = INT64_MAX;
+}
+
+/* Bits as bytes, rounded up; the metrics of a good run have been found to fit. */
+static int64_t bytes_of(unsigned __int128 bits) { return (int64_t)((bits + 7) / 8); }
+
 nestor_counters nestor_eval_counters(const nestor_eval *eval, size_t level, size_t tensor) {
   nestor_counters out = {0};
   if (!eval->nest || level >= nestor_eval_levels(eval) || tensor >= nestor_eval_tensors(eval)) return out;
   const int l = (int)level, t = (int)tensor;
-  if (eval->ir->hardware.levels[l].kind != NST_LEVEL_MEMORY) return out;
-  out.kept = nst_is_kept(eval->ir, l, t);
-  nst_metrics_counter(&out.tile, eval->nest, eval->counts, NST_METRIC_TILE, l, t);
-  nst_metrics_counter(&out.fills, eval->nest, eval->counts, NST_METRIC_FILLS, l, t);
-  nst_metrics_counter(&out.reads, eval->nest, eval->counts, NST_METRIC_READS, l, t);
-  nst_metrics_counter(&out.updates, eval->nest, eval->counts, NST_METRIC_UPDATES, l, t);
-  nst_metrics_counter(&out.drains, eval->nest, eval->counts, NST_METRIC_DRAINS, l, t);
-  nst_rat bytes;
-  if (nst_metrics_usage(&bytes, eval->nest, eval->counts, l, t)) out.usage_bytes = nst_round_up(bytes);
-  if (nst_metrics_traffic(&bytes, eval->nest, eval->counts, l, t)) out.traffic_bytes = nst_round_up(bytes);
+  const nst_ir_level *info = &eval->ir->hardware.levels[l];
+  if (info->kind != NST_LEVEL_MEMORY) return out;
+  const nst_counts *c = eval->counts;
+  for (int i = 0; i < c->nslots; i++) {
+    if (eval->ir->slots[i].level != l || eval->ir->slots[i].tensor != t) continue;
+    out.kept = true;
+    if (c->tile[i] > out.tile) out.tile = c->tile[i];
+  }
+  for (int s = 0; s < c->nstmts; s++) {
+    const nst_moves *v = nst_counts_at(c, s, l, t);
+    add(&out.fills, v->fills);
+    add(&out.reads, v->reads);
+    add(&out.updates, v->updates);
+    add(&out.drains, v->drains);
+  }
+  const unsigned __int128 bits = (unsigned __int128)eval->nest->bits[t];
+  out.usage_bytes = bytes_of(bits * (uint64_t)out.tile * (info->double_buffered ? 2 : 1));
+  out.traffic_bytes = bytes_of(bits * ((unsigned __int128)out.reads + (unsigned __int128)out.updates));
   return out;
 }
 

@@ -15,7 +15,7 @@ static const struct { const char *word; nst_unit unit; int64_t times, by; } unit
 #undef NST_ANSWER_UNIT
 };
 
-bool nst_unit_parse(nst_unit *out, const char *name) {
+bool nst_quantity_unit_parse(nst_unit *out, const char *name) {
   static const char *const names[] = {"elements", "bytes", "cycles"};
   for (int i = 0; i < 3; i++)
     if (!strcmp(name, names[i])) return *out = (nst_unit)i, true;

@@ -13,7 +13,7 @@
 #include "bench/grade/figures.h"
 
 typedef enum { NST_UNIT_ELEMENTS, NST_UNIT_BYTES, NST_UNIT_CYCLES } nst_unit;
-bool nst_unit_parse(nst_unit *out, const char *name);
+bool nst_quantity_unit_parse(nst_unit *out, const char *name);
 typedef struct { const char *name; nst_unit unit; } nst_quantity;
 
 /* *choice is an index. Step NONE: there is none. */

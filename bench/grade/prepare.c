@@ -228,7 +228,7 @@ static bool prepare_numbers(nst_prepared *p, char *error) {
   for (size_t i = 0; i < n; i++) {
     const json_t *quantity = json_array_get(quantities, i);
     const char *name = text_of(quantity, "name"), *unit = text_of(quantity, "unit");
-    if (!name || !*name || !unit || !nst_unit_parse(&p->quantities[i].unit, unit))
+    if (!name || !*name || !unit || !nst_quantity_unit_parse(&p->quantities[i].unit, unit))
       return fail(error, "each of \"spec.quantities\" needs a \"name\" and a \"unit\": elements, bytes or cycles");
     p->quantities[i].name = name;
     if (group_of(p, name) != i) return fail(error, "\"spec.quantities\" has a name twice");

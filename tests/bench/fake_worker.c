@@ -66,10 +66,11 @@ int main(void) {
   nst_wire_text(&hello, "", 0);
   nst_wire_end(&hello, begin);
   send_bytes(hello.bytes, hello.size);
+  nst_wire_fini(&hello);
   for (;;) {
     char *room = nst_wire_room(&in, 1 << 16);
     const ssize_t n = read(0, room, 1 << 16);
-    if (n <= 0) return 0;
+    if (n <= 0) return nst_wire_fini(&in), 0;
     in.size -= (1 << 16) - (size_t)n;
     nst_wire_reader r;
     uint32_t number;

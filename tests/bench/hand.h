@@ -84,7 +84,9 @@ static inline json_t *hand_points(const char *program, const char *mapping, cons
   for (size_t i = 0; i < n; i++) {
     json_t *params = json_object(), *values = json_array();
     for (size_t k = 0; k < nparams; k++) json_object_set_new(params, names[k], json_integer(rows[i * nparams + k]));
-    if (!e || nestor_eval_run(e, NESTOR_ENGINE_ALL, rows + i * nparams) != NESTOR_OK) {
+    nestor_status status = e ? nestor_eval_run(e, NESTOR_ENGINE_ALL, rows + i * nparams) : NESTOR_USAGE;
+    if (status == NESTOR_UNAVAILABLE) status = nestor_eval_run(e, NESTOR_ENGINE_ANALYSIS, rows + i * nparams); /* built without native code */
+    if (status != NESTOR_OK) {
       fprintf(stderr, "a reference of the tests is wrong\n");
       nestor_buffer *why = nestor_buffer_new();
       nestor_diagnostics_text(e ? nestor_eval_diagnostics(e) : nestor_program_diagnostics(p), false, why);

@@ -78,7 +78,7 @@ static void anything_may_be_in_a_completion(void **state) {
   const nst_extract x = nst_extract_program(bytes, sizeof bytes - 1);
   assert_int_equal(x.size, 5);
   /* Long lines of tags, quotes and fences take no longer than they are long. */
-  enum { SIZE = 32 << 20 };
+  enum { SIZE = 2 << 20 };
   char *text = malloc(SIZE);
   assert_non_null(text);
   static const char *const units[] = {"\"</think>\"", "</think>", "```\n", "~~~", "answer:", "{", "}{", "1,", "mapping m of ", "<think>", "\""};
