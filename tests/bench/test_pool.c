@@ -18,6 +18,7 @@ static void add(void *context, json_t *task_json, json_t *key_json) {
 
 static nst_grading *begin(int workers) {
   char error[NST_RECORD_ERROR];
+  assert_non_null(getenv("NESTOR_FAKE_WORKER"));
   nst_grading *g = nst_grading_new(&(nst_grading_options){workers, getenv("NESTOR_FAKE_WORKER"), false}, error);
   if (!g) fail_msg("%s", error);
   hand_tasks(add, g);
