@@ -133,6 +133,8 @@ typedef struct {
 /* plain: parameters have no unit and integer defaults (workloads). */
 void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_decl *decl, bool plain, bool closed,
                       nst_fe_params *out);
+/* The symbol of a value that is declared beside the parameters; NULL, and reported, where its name is taken. */
+nst_symbol *nst_declare_value(nst_checker *ck, nst_symtab *values, const nst_fe_params *params, const nst_ast_ident *id);
 typedef struct { nst_typed value; bool given; nst_span span; } nst_fe_arg;
 /* Binds the arguments of a reference to `target`, the parameters of `what` ("workload `gemm`"): [target->n]. */
 nst_fe_arg *nst_bind_args(nst_scope *s, const nst_ast_ref *ref, const nst_fe_params *target, const char *what,

@@ -41,6 +41,14 @@ void nst_check_params(nst_checker *ck, nst_module *module, const nst_ast_decl *d
   }
 }
 
+nst_symbol *nst_declare_value(nst_checker *ck, nst_symtab *values, const nst_fe_params *params, const nst_ast_ident *id) {
+  const nst_symbol *param = nst_symtab_find(&params->names, id->name);
+  if (!param) return nst_symtab_declare(ck->arena, ck->diags, values, id->name, id->span, "a value");
+  nst_diag *d = nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, id->span, "there is already a parameter `%s`", id->name);
+  nst_diag_label(ck->diags, d, param->span, "the parameter is here");
+  return NULL;
+}
+
 static void say_unknown_param(nst_checker *ck, const nst_ast_arg *arg, const nst_fe_params *target, const char *what,
                               nst_name name) {
   nst_diag *m = nst_say_unknown(ck, target, NST_D_UNKNOWN_PARAM, arg->name.span, arg->name.name,

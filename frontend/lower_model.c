@@ -5,14 +5,7 @@
 
 static void declare(nst_fe_model *m, nst_checker *ck, const nst_ast_titem *item, const nst_typed *t,
                     nst_fe_values *values) {
-  const nst_symbol *param = nst_symtab_find(&m->params.names, item->id.name);
-  if (param) {
-    nst_diag *d =
-      nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, item->id.span, "there is already a parameter `%s`", item->id.name);
-    nst_diag_label(ck->diags, d, param->span, "the parameter is here");
-    return;
-  }
-  nst_symbol *sym = nst_symtab_declare(ck->arena, ck->diags, &m->names, item->id.name, item->id.span, "a value");
+  nst_symbol *sym = nst_declare_value(ck, &m->names, &m->params, &item->id);
   if (!sym) return;
   *sym = (nst_symbol){.name = sym->name,
                       .span = sym->span,

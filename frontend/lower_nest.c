@@ -56,14 +56,7 @@ static void lower_let(chain *c, const nst_ast_mitem *item) {
   if (!item->id.name) return;
   nst_typed t = item->value ? nst_check_expr(c->scope, item->value) : nst_poison();
   if (t.x && nst_report_failure(ck, &t, item->value->span)) t = nst_poison();
-  const nst_symbol *param = nst_symtab_find(&m->params.names, item->id.name);
-  if (param) {
-    nst_diag *d =
-      nst_diag_add(ck->diags, NST_D_DUPLICATE_NAME, item->id.span, "there is already a parameter `%s`", item->id.name);
-    nst_diag_label(ck->diags, d, param->span, "the parameter is here");
-    return;
-  }
-  nst_symbol *sym = nst_symtab_declare(ck->arena, ck->diags, &m->lets, item->id.name, item->id.span, "a value");
+  nst_symbol *sym = nst_declare_value(ck, &m->lets, &m->params, &item->id);
   if (!sym) return;
   if (!t.x) n->m->ok = false;
   sym->index = (int)m->values.len;

@@ -18,6 +18,21 @@ uint64_t hand_next(hand_source *s) {
 
 int hand_below(hand_source *s, int n) { return (int)((hand_next(s) >> 33) % (uint64_t)n); }
 
+int64_t hand_draw(uint64_t *seed, int64_t lo, int64_t hi) {
+  uint64_t z = *seed += UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return lo + (int64_t)((z ^ (z >> 31)) % (uint64_t)(hi - lo + 1));
+}
+
+nst_jit *hand_jit_new(void) {
+  nst_jit *jit = NULL;
+  nst_buffer error = {0};
+  if (nst_jit_new(&jit, NULL, &error) != NST_JIT_OK) fprintf(stderr, "%s\n", error.text);
+  nst_buffer_fini(&error);
+  return jit;
+}
+
 bool hand_has_code_generator(void) {
   const char *path = getenv("NESTOR_LLVM_MODULE");
   return !path || access(path, R_OK) == 0;

@@ -8,11 +8,8 @@
 #include <string.h>
 
 static nst_jit *new_jit(void) {
-  nst_jit *jit = NULL;
-  nst_buffer error = {0};
-  if (nst_jit_new(&jit, NULL, &error) != NST_JIT_OK) print_error("%s\n", error.text);
+  nst_jit *jit = hand_jit_new();
   assert_non_null(jit);
-  nst_buffer_fini(&error);
   return jit;
 }
 
@@ -243,7 +240,7 @@ static void a_missing_module_is_an_error_value(void **state) {
   nst_buffer_clear(&error);
   assert_int_equal(nst_jit_new(&jit, "libm.so.6", &error), NST_JIT_MISSING); /* a library, but not that one */
   assert_null(jit);
-  assert_non_null(strstr(error.text, "another version"));
+  assert_non_null(strstr(error.text, "it is no such module"));
   nst_buffer_fini(&error);
 }
 

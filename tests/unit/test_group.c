@@ -2,18 +2,14 @@
  * dimensions, small enough to enumerate every index and every element. */
 #include "test.h"
 
+#include "hand.h"
 #include "ir/group.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static uint64_t state;
-static int64_t roll(int64_t lo, int64_t hi) { /* splitmix64, Steele et al. 2014 */
-  uint64_t z = (state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return lo + (int64_t)((z ^ (z >> 31)) % (uint64_t)(hi - lo + 1));
-}
+static int64_t roll(int64_t lo, int64_t hi) { return hand_draw(&state, lo, hi); }
 
 enum { DIMS = 3, SPLITS = 6, RANKS = 2, SETS = 1 << 12 };
 typedef struct {

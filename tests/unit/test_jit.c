@@ -16,9 +16,7 @@ static nst_jit *jit; /* one session for the program, as in real use */
 
 static int open_jit(void **state) {
   (void)state;
-  nst_buffer error = {0};
-  if (nst_jit_new(&jit, NULL, &error) != NST_JIT_OK) print_error("%s\n", error.text);
-  nst_buffer_fini(&error);
+  jit = hand_jit_new();
   return jit ? 0 : -1;
 }
 

@@ -4,6 +4,7 @@
 
 #include "backend/sweep_run.h"
 #include "compiled.h"
+#include "hand.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -11,9 +12,7 @@ static nst_jit *jit;
 
 static int open_jit(void **state) {
   (void)state;
-  nst_buffer error = {0};
-  if (nst_jit_new(&jit, NULL, &error) != NST_JIT_OK) print_error("%s\n", error.text);
-  nst_buffer_fini(&error);
+  jit = hand_jit_new();
   return jit ? 0 : -1;
 }
 

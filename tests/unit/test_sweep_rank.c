@@ -4,18 +4,14 @@
 #include "test.h"
 
 #include "backend/sweep_rank.h"
+#include "hand.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { TUPLES = 37, OUTER = 5, COLUMNS = 14, FORMS = 3, POLYS = 12, TERMS = 10 };
 
 static uint64_t seed = 3;
-static int64_t draw(int64_t lo, int64_t hi) {
-  uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return lo + (int64_t)((z ^ (z >> 31)) % (uint64_t)(hi - lo + 1));
-}
+static int64_t draw(int64_t lo, int64_t hi) { return hand_draw(&seed, lo, hi); }
 
 typedef struct {
   nst_arena *arena;

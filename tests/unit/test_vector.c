@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "backend/jit.h"
+#include "hand.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,7 @@ static nst_jit *jit;
 
 static int open_jit(void **state) {
   (void)state;
-  nst_buffer error = {0};
-  if (nst_jit_new(&jit, NULL, &error) != NST_JIT_OK) print_error("%s\n", error.text);
-  nst_buffer_fini(&error);
+  jit = hand_jit_new();
   return jit ? 0 : -1;
 }
 
@@ -27,12 +26,7 @@ static int close_jit(void **state) {
 }
 
 static uint64_t seed = 1;
-static int64_t draw(int64_t lo, int64_t hi) {
-  uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return lo + (int64_t)((z ^ (z >> 31)) % (uint64_t)(hi - lo + 1));
-}
+static int64_t draw(int64_t lo, int64_t hi) { return hand_draw(&seed, lo, hi); }
 
 /* Numbers as the code holds them. */
 typedef union { double d; int64_t i; } number;
