@@ -10,39 +10,13 @@
 Exit code 77: npm has no packages.
 """
 import argparse
-import json
 import pathlib
 import subprocess
 import sys
 import tempfile
-import urllib.error
-import urllib.request
 
 import npm
-
-
-class Server:
-    def __init__(self, node, packages, model):
-        here = pathlib.Path(__file__).resolve().parent
-        self.process = subprocess.Popen([node, str(here / "server.js"), packages, model], stdout=subprocess.PIPE, text=True)
-        self.port = self.process.stdout.readline().strip()
-        if not self.port:
-            raise SystemExit("the server does not start")
-
-    def ask(self, body, timeout=150):
-        """Status and answer."""
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/v1/chat/completions", data,
-                                         {"content-type": "application/json"})
-        try:
-            with urllib.request.urlopen(request, timeout=timeout) as answer:
-                return answer.status, json.load(answer)
-        except urllib.error.HTTPError as error:
-            return error.code, json.load(error)
-
-    def end(self):
-        self.process.kill()  # busy in native code it would not hear a request to stop
-        self.process.wait()
+import serving
 
 
 def main():
@@ -53,7 +27,7 @@ def main():
     args.add_argument("--seed", type=int, default=1)
     args.add_argument("--answers", type=int, default=100)
     args = args.parse_args()
-    npm.packages(args.packages, "node-llama-cpp", "@node-llama-cpp/linux-x64")
+    packages = npm.packages(args.packages, "llama")
     node = npm.node(args.packages)
     grammar = subprocess.run([args.nestor, "grammar", "--format", "gbnf"], capture_output=True, text=True).stdout
     failures = []
@@ -63,16 +37,11 @@ def main():
             failures.append(what)
 
     def parses(text):
-        return subprocess.run([args.nestor, "fmt", "-"], input=text.encode(), capture_output=True).returncode == 0
+        return serving.parses(args.nestor, text)
 
-    with tempfile.TemporaryDirectory() as scratch:
-        model = str(pathlib.Path(scratch) / "noise.gguf")
-        subprocess.run([sys.executable, "make_gguf.py", model, "--seed", str(args.seed)], check=True)
-        server = Server(node, args.packages, model)
-        try:
-            run(server, args, grammar, check, parses)
-        finally:
-            server.end()
+    with tempfile.TemporaryDirectory() as scratch, \
+            serving.Server(node, packages, pathlib.Path(scratch), args.seed) as server:
+        run(server, args, grammar, check, parses)
     for text in failures[:20]:
         print("FAILED", text)
     return 1 if failures else 0

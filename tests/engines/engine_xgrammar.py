@@ -28,7 +28,7 @@ def main():
     args.add_argument("--samples", type=int, default=150)
     args.add_argument("--mutants", type=int, default=1500)
     args = args.parse_args()
-    npm.packages(args.packages, "@mlc-ai/web-xgrammar")
+    packages = npm.packages(args.packages, "xgrammar")
     node = npm.node(args.packages)
     programs = corpus.Corpus(args.nestor, args.root, args.seed)
     grammar = programs.grammar("gbnf")
@@ -44,7 +44,7 @@ def main():
     wanted[deep] = (True, "40 brackets deep")
 
     def ask(texts):
-        done = subprocess.run([node, "xgrammar_check.cjs", args.packages], capture_output=True, text=True, timeout=500,
+        done = subprocess.run([node, "xgrammar_check.cjs", packages], capture_output=True, text=True, timeout=500,
                               input=json.dumps({"grammar": grammar, "texts": texts}))
         if done.returncode:
             raise SystemExit(f"xgrammar_check.cjs: {done.stderr[-2000:]}")

@@ -1,16 +1,27 @@
 """Packages of npm for the tests, in a directory of the build; Node.js 20 or newer with them.
 
-Debian 12 has Node.js 18, whose npm brings a newer one: the package `node`. What is there is not asked for again.
-Where something cannot be had the test is skipped (exit code 77)."""
+Debian 12 has Node.js 18, whose npm brings a newer one: the package `node`. A set of packages is installed beside its
+place and moved there when it is whole, so that what was interrupted counts for nothing; a set that is there is not
+asked for again. Whatever keeps npm from installing one (no npm, no registry, no certificate, no answer in time) skips
+the test: exit code 77."""
+import json
+import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 SKIPPED = 77
-PACKAGES = {"node-llama-cpp": "3.21.1", "@node-llama-cpp/linux-x64": "3.21.1", "@mlc-ai/web-xgrammar": "0.1.27"}
-NODE = "22"
+SETS = {
+    "llama": {"node-llama-cpp": "3.21.1", "@node-llama-cpp/linux-x64": "3.21.1"},
+    "xgrammar": {"@mlc-ai/web-xgrammar": "0.1.27"},
+    "node": {"node": "22"},
+}
+SECONDS = 400  # for all that one test installs
+START = time.monotonic()
 
 
 def skip(why):
@@ -21,39 +32,64 @@ def skip(why):
 def recent(node):
     try:
         done = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=60)
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):
         return False
     found = re.match(r"v(\d+)\.", done.stdout)
-    return bool(found) and int(found.group(1)) >= 20
+    return done.returncode == 0 and bool(found) and int(found.group(1)) >= 20
 
 
-def installed(where, package, version):
-    file = where / "node_modules" / package / "package.json"
-    return file.exists() and (not version or f'"version": "{version}"' in file.read_text())
+def npm(where, arguments, what):
+    """Runs npm; when it takes too long it is ended with what it started."""
+    command = ["npm", "install", "--no-fund", "--no-audit", "--no-update-notifier", "--omit=optional", "--fetch-retries=1",
+               "--fetch-timeout=60000", *arguments]
+    try:
+        process = subprocess.Popen(command, cwd=where, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+    except OSError as error:
+        skip(f"npm cannot be run: {error.strerror}")
+    try:
+        said, _ = process.communicate(timeout=max(1.0, SECONDS - (time.monotonic() - START)))
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        skip(f"npm does not answer in time about {what}")
+    if process.returncode:
+        errors = [line for line in said.splitlines() if re.search("err(or)?\\b", line, re.IGNORECASE)]
+        skip(f"npm cannot install {what}: " + "\n".join(errors[:8] or said.splitlines()[-8:]))
 
 
-def install(where, packages, *options):
-    missing = [f"{name}@{version}" for name, version in packages.items() if not installed(where, name, version)]
-    if not missing:
-        return
+def install(packages, name, whole, *arguments):
+    """The directory of a set of packages. `whole` says what it lacks, or nothing."""
+    place = pathlib.Path(packages) / name
+    wanted = json.dumps(SETS[name], sort_keys=True)
+    stamp = "whole.json"
+    if (place / stamp).exists() and (place / stamp).read_text() == wanted:
+        return place
     if not shutil.which("npm"):
         skip("npm is not installed")
-    where.mkdir(parents=True, exist_ok=True)
-    (where / "package.json").exists() or (where / "package.json").write_text('{"private": true}\n')
-    try:
-        done = subprocess.run(["npm", "install", "--no-fund", "--no-audit", "--omit=optional", "--fetch-retries=1",
-                               "--fetch-timeout=60000", *options, *missing], cwd=where, capture_output=True, text=True,
-                              timeout=400)
-    except subprocess.TimeoutExpired:
-        skip("npm does not answer")
-    if done.returncode:
-        skip(f"npm cannot install {' '.join(missing)}: {done.stderr.strip()[-600:]}")
-    print("installed " + " ".join(missing))
+    what = " ".join(f"{package}@{version}" for package, version in SETS[name].items())
+    new = place.with_name(name + ".new")
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    (new / "package.json").write_text('{"private": true}\n')
+    npm(new, [*arguments, *what.split()], what)
+    lacks = whole(new)
+    if lacks:
+        skip(f"npm says that it installed {what}, but {lacks}")
+    (new / stamp).write_text(wanted)
+    shutil.rmtree(place, ignore_errors=True)
+    new.rename(place)
+    print(f"installed {what}")
+    return place
 
 
-def packages(where, *names):
-    """Installs packages. Their own scripts would build from source what is not there, so they are not run."""
-    install(pathlib.Path(where), {name: PACKAGES[name] for name in names}, "--ignore-scripts")
+def packages(where, name):
+    """The directory that has a set of packages. Their own scripts would build from source what is not there, so they
+    are not run."""
+    def whole(new):
+        lacks = [package for package in SETS[name] if not (new / "node_modules" / package / "package.json").exists()]
+        return f"there is no {' '.join(lacks)}" if lacks else None
+    return str(install(where, name, whole, "--ignore-scripts"))
 
 
 def node(where):
@@ -61,10 +97,8 @@ def node(where):
     found = shutil.which("node")
     if found and recent(found):
         return found
-    where = pathlib.Path(where) / "node"  # of its own: other packages do without scripts
-    own = where / "node_modules/node/bin/node"
-    if not own.exists():
-        install(where, {"node": NODE})
+    program = "node_modules/node/bin/node"
+    own = install(where, "node", lambda new: None if recent(str(new / program)) else "its node does not run") / program
     if not recent(str(own)):
-        skip("there is no Node.js 20 or newer")
+        skip(f"{own} does not run; remove its directory to have it installed again")
     return str(own)
