@@ -5,7 +5,7 @@ from nestor_grade import from_environment
 
 
 def doc_to_text(doc):
-    return "\n\n".join(message["content"] for message in doc["messages"])
+    return "\n\n".join(f"{m['role'].capitalize()}: {m['content']}" for m in doc["messages"]) + "\n\nAssistant:"
 
 
 def doc_to_target(doc):

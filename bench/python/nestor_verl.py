@@ -1,8 +1,10 @@
 """verl: custom_reward_function.path=…/nestor_verl.py, custom_reward_function.name=compute_score (or compute_scores, for the
 batch reward manager).
 
-The grader is that of the environment (NESTOR_GRADE_URL, or NESTOR_TASKS and NESTOR_KEY). The task is extra_info["task_id"], else ground_truth.
+The grader is that of the environment (NESTOR_GRADE_URL, or NESTOR_TASKS and NESTOR_KEY); NESTOR_PARTIAL is what a score below 1 is worth. The task is extra_info["task_id"], else ground_truth.
 """
+
+import os
 
 from nestor_grade import from_environment, reward
 
@@ -12,7 +14,7 @@ def _task(ground_truth, extra_info):
 
 
 def _parts(result):
-    value = reward(result)
+    value = reward(result, float(os.environ.get("NESTOR_PARTIAL", "1")))
     return {"score": 0.0 if value is None else value, "passed": float(result["passed"]), "outcome": result["outcome"]}
 
 

@@ -226,13 +226,20 @@ static void append(nst_judge_reply *reply, size_t *capacity, const char *text, s
   reply->size += size;
 }
 
+/* What a policy may see of a result: no hidden point, no message. */
+static json_t *observation_of(const json_t *result) {
+  static const char *const members[] = {"task_id", "passed", "outcome", "score", "sub"};
+  json_t *out = json_object();
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+    json_object_set(out, members[i], json_object_get(result, members[i]));
+  return out;
+}
+
 static void finish(const batch *b, const nst_judge_request *r, const part *p) {
   if (p->episode) {
-    const place *only = &b->places[p->first];
-    json_t *result = outcome_of(b, only);
-    const double score = only->sample == NO_SAMPLE ? 0 : b->results[only->sample].score;
-    reply_json(r, MHD_HTTP_OK, json_pack("{s:O,s:f,s:b,s:s}", "observation", result, "reward", score, "done", 1, "episode_id",
-                                         p->episode->id));
+    const json_t *result = outcome_of(b, &b->places[p->first]);
+    reply_json(r, MHD_HTTP_OK, json_pack("{s:o,s:O,s:b,s:s}", "observation", observation_of(result), "reward",
+                                         json_object_get(result, "score"), "done", 1, "episode_id", p->episode->id));
     return;
   }
   size_t capacity = 0;

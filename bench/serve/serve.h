@@ -3,7 +3,7 @@
  *   POST /grade    samples as NDJSON, as a JSON array or as one object; results in the same form and order
  *   GET  /health   {"status":"ok", "tasks":…, "graded":…, "version":…}
  *   POST /reset    {"task_id": …} or {"seed": n}: begins an episode: {"observation": {"task_id", "messages", …}, "reward": null, "done": false}
- *   POST /step     {"episode_id": …, "action": {"completion": …}}: ends it: {"observation": the result, "reward": score, "done": true}
+ *   POST /step     {"episode_id": …, "action": {"completion": …}}: ends it: {"observation": {"task_id", "passed", …}, "reward": score, "done": true}
  *   GET  /state    {"episode_id", "step_count", "task_id"} of ?episode_id=…, else of the last reset
  *
  * The last three are OpenEnv's. Connections are kept alive. One thread of libmicrohttpd reads and writes; another judges all that has come

@@ -135,6 +135,7 @@ class Rewards(unittest.TestCase):
         step = {"episode_id": episode, "action": {"completion": text}}
         status, end = self.server.json("POST", "/step", step)
         self.assertEqual((status, end["done"], end["reward"]), (200, True, 1.0))
+        self.assertEqual(set(end["observation"]), {"task_id", "passed", "outcome", "score", "sub"})
         self.assertEqual(end["observation"]["outcome"], "passed")
         self.assertEqual(self.server.json("POST", "/step", step)[0], 400)
         self.assertEqual(self.server.json("POST", "/step", {"episode_id": "999999", "action": {"completion": ""}})[0], 404)
