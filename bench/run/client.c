@@ -396,7 +396,7 @@ static void again(nst_client *c, flight *f, const char *text, long latency_ms, b
 
 /* A request that is refused for what it holds. */
 static void bad(nst_client *c, flight *f, const nst_reply *reply, const char *text, long latency_ms, double now) {
-  char said[NST_REPLY_TEXT + 160];
+  char said[NST_REPLY_TEXT + 400];
   if (f->generation != c->generation) return put_off(c, f, now); /* sent before a parameter was left out */
   const char *parameter = nst_request_refused(c->settings, &c->refused, reply->text, reply->param, reply->code);
   if (parameter) {
