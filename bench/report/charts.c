@@ -30,23 +30,23 @@ const char nst_charts_style[] =
   "svg .edge{stroke:var(--ground);stroke-width:1}\n";
 
 static void open_svg(nestor_buffer *out, double height, const char *what) {
-  nst_out_format(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"%s\">\n", WIDTH, height, what);
+  nst_text_add(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"%s\">\n", WIDTH, height, what);
 }
 
 static void text_at(nestor_buffer *out, double x, double y, const char *anchor, const char *class, const char *text) {
-  nst_out_format(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"%s\" class=\"%s\">", x, y, anchor, class);
+  nst_text_add(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"%s\" class=\"%s\">", x, y, anchor, class);
   nst_out_html(out, text);
   nst_out_text(out, "</text>\n");
 }
 
 /* With a sign, or without. */
 static void figure(nestor_buffer *out, double value, int digits, bool sign) {
-  nst_out_format(out, sign ? "%+.*f" : "%.*f", digits, value);
+  nst_text_add(out, sign ? "%+.*f" : "%.*f", digits, value);
 }
 
 static void number_at(nestor_buffer *out, double x, double y, const char *anchor, const char *class, double value,
                       int digits, bool sign) {
-  nst_out_format(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"%s\" class=\"%s\">", x, y, anchor, class);
+  nst_text_add(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"%s\" class=\"%s\">", x, y, anchor, class);
   figure(out, value, digits, sign);
   nst_out_text(out, "</text>\n");
 }
@@ -64,7 +64,7 @@ static void axis(nestor_buffer *out, double low, double high, double step, doubl
   const int n = (int)lround((high - low) / step);
   for (int i = 0; i <= n; i++) {
     const double value = low + step * i, x = place(value, low, high);
-    nst_out_format(out, "<path d=\"M%.2f %d V%.2f\" class=\"grid\"/>\n", x, TOP, bottom);
+    nst_text_add(out, "<path d=\"M%.2f %d V%.2f\" class=\"grid\"/>\n", x, TOP, bottom);
     number_at(out, x, bottom + 16, "middle", "small", fabs(value) < 1e-9 ? 0.0 : value, 1, sign);
   }
 }
@@ -75,9 +75,9 @@ static void whisker(nestor_buffer *out, double y, double low, double value, doub
                     bool sign) {
   nst_out_text(out, "<g>");
   if (!isnan(low))
-    nst_out_format(out, "<path d=\"M%.2f %.2f H%.2f\" class=\"bar\"/>", place(fmax(low, from), from, to), y,
+    nst_text_add(out, "<path d=\"M%.2f %.2f H%.2f\" class=\"bar\"/>", place(fmax(low, from), from, to), y,
                    place(fmin(high, to), from, to));
-  nst_out_format(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"5.5\" class=\"dot\"/><title>", place(value, from, to), y);
+  nst_text_add(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"5.5\" class=\"dot\"/><title>", place(value, from, to), y);
   figure(out, value, 3, sign);
   if (!isnan(low)) {
     nst_out_text(out, " (");
@@ -109,13 +109,13 @@ void nst_chart_pairs(nestor_buffer *out, const nst_report *r) {
   const double bottom = TOP + 1.4 * ROW * (double)r->npairs;
   open_svg(out, bottom + AXIS, "differences of models, task by task, with intervals");
   axis(out, -1, 1, 0.5, bottom, true);
-  nst_out_format(out, "<path d=\"M%.2f %d V%.2f\" class=\"axis\"/>\n", place(0, -1, 1), TOP, bottom);
+  nst_text_add(out, "<path d=\"M%.2f %d V%.2f\" class=\"axis\"/>\n", place(0, -1, 1), TOP, bottom);
   for (size_t i = 0; i < r->npairs; i++) {
     const nst_report_pair *p = &r->pairs[i];
     const double y = TOP + 1.4 * ROW * ((double)i + 0.5);
     name_at(out, y - 3, r->systems[p->a].name);
     char *clean = nst_out_clean(r->systems[p->b].name, true, NAME - 5);
-    nst_out_format(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\" class=\"name\">less ", LEFT - 12, y + 12);
+    nst_text_add(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\" class=\"name\">less ", LEFT - 12, y + 12);
     nst_out_html(out, clean);
     nst_out_text(out, "</text>\n");
     free(clean);
@@ -131,27 +131,27 @@ void nst_chart_pairs(nestor_buffer *out, const nst_report *r) {
 static void shade(nestor_buffer *out, double share) {
   static const int low[] = {0xf2, 0xe6, 0xcf}, high[] = {0x16, 0x4e, 0x7a};
   nst_out_text(out, "#");
-  for (int c = 0; c < 3; c++) nst_out_format(out, "%02x", (unsigned)lround(low[c] + (high[c] - low[c]) * share));
+  for (int c = 0; c < 3; c++) nst_text_add(out, "%02x", (unsigned)lround(low[c] + (high[c] - low[c]) * share));
 }
 
 static void heat_cell(nestor_buffer *out, double x, double y, double width, const nst_mean *m, nst_interval interval,
                       const char *kind, int level) {
   const int gap = 2;
   if (!m->n) {
-    nst_out_format(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" class=\"empty\"/>\n", x + gap,
+    nst_text_add(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" class=\"empty\"/>\n", x + gap,
                    y + gap, width - 2 * gap, ROW - 2 * gap);
     return;
   }
-  nst_out_format(out, "<g><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" rx=\"3\" fill=\"", x + 1, y + 1,
+  nst_text_add(out, "<g><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" rx=\"3\" fill=\"", x + 1, y + 1,
                  width - 2, ROW - 2);
   shade(out, fmin(1, fmax(0, m->mean)));
-  nst_out_format(out, "\"/><title>%s, ", kind);
+  nst_text_add(out, "\"/><title>%s, ", kind);
   if (level < NST_LEVELS)
-    nst_out_format(out, "level %d: ", level + 1);
+    nst_text_add(out, "level %d: ", level + 1);
   else
     nst_out_text(out, "all levels: ");
-  nst_out_format(out, "%.3f (%.3f .. %.3f), %zu tasks</title>", m->mean, interval.low, interval.high, m->n);
-  nst_out_format(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\" class=\"%s\">%.2f</text></g>\n",
+  nst_text_add(out, "%.3f (%.3f .. %.3f), %zu tasks</title>", m->mean, interval.low, interval.high, m->n);
+  nst_text_add(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\" class=\"%s\">%.2f</text></g>\n",
                  x + width / 2, y + ROW / 2 + 4.5, m->mean > 0.65 ? "dark" : "light", m->mean);
 }
 
@@ -164,7 +164,7 @@ void nst_chart_heat(nestor_buffer *out, const nst_report *r, const nst_report_sy
   for (int level = 0; level < NST_REPORT_LEVELS; level++) {
     const double x = LEFT + width * (level + 0.5);
     if (level < NST_LEVELS)
-      nst_out_format(out, "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\" class=\"small\">level %d</text>\n", x,
+      nst_text_add(out, "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\" class=\"small\">level %d</text>\n", x,
                      TOP + 16, level + 1);
     else
       text_at(out, x, TOP + 16, "middle", "small", "all");
@@ -215,7 +215,7 @@ void nst_chart_outcomes(nestor_buffer *out, const nst_report *r) {
       const uint64_t n = bar(s, b, &class, &title);
       if (!n) continue;
       const double width = (double)PLOT * (double)n / (double)s->samples;
-      nst_out_format(out,
+      nst_text_add(out,
                      "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" class=\"edge o-%s\"><title>%s: %" PRIu64
                      " of %" PRIu64 " (%.1f %%)</title></rect>\n",
                      x, y + 4, width, ROW - 8, class, title, n, s->samples, 100 * (double)n / (double)s->samples);
@@ -226,7 +226,7 @@ void nst_chart_outcomes(nestor_buffer *out, const nst_report *r) {
     if (!shown[b]) continue;
     bar(&r->systems[0], b, &class, &title);
     const double x = 20 + at % across * (WIDTH - 20.0) / across, y = bottom + 10 + legend * (at / across);
-    nst_out_format(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"12\" height=\"12\" class=\"o-%s\"/>\n", x, y, class);
+    nst_text_add(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"12\" height=\"12\" class=\"o-%s\"/>\n", x, y, class);
     text_at(out, x + 18, y + 11, "start", "name", title);
     at++;
   }
@@ -251,15 +251,15 @@ void nst_chart_runs(nestor_buffer *out, const nst_report *r) {
     for (size_t k = 0; k < s->nruns; k++) {
       if (!s->runs[k].answered) continue;
       const double share = (double)s->runs[k].passed / (double)s->runs[k].answered;
-      nst_out_format(out,
+      nst_text_add(out,
                      "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"5\" class=\"run\"><title>run %zu: %.3f</title></circle>\n",
                      place(share, 0, 1), y, k + 1, share);
     }
     const double x = place(s->spread.mean, 0, 1);
-    nst_out_format(
+    nst_text_add(
       out, "<path d=\"M%.2f %.2f V%.2f\" class=\"mean\"><title>mean %.3f, standard deviation %.3f</title></path>\n", x,
       y - 10, y + 10, s->spread.mean, s->spread.sd);
-    nst_out_format(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"start\" class=\"value\">\xC2\xB1%.3f</text>\n",
+    nst_text_add(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"start\" class=\"value\">\xC2\xB1%.3f</text>\n",
                    WIDTH - RIGHT + 10, y + 4.5, s->spread.sd);
   }
   nst_out_text(out, "</svg>\n");

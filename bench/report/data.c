@@ -182,19 +182,19 @@ void nst_report_json(nst_report *r, nestor_buffer *out) {
 static void csv_text(nestor_buffer *out, const char *s) {
   if (!s[strcspn(s, ",\"\r\n")]) return nst_out_text(out, s);
   nst_out_text(out, "\"");
-  for (; *s; s++) nst_out_format(out, *s == '"' ? "\"\"" : "%c", *s);
+  for (; *s; s++) nst_text_add(out, *s == '"' ? "\"\"" : "%c", *s);
   nst_out_text(out, "\"");
 }
 
 static void csv_real(nestor_buffer *out, double x) {
   nst_out_text(out, ",");
-  if (!isnan(x)) nst_out_format(out, "%.10g", x);
+  if (!isnan(x)) nst_text_add(out, "%.10g", x);
 }
 
 static void csv_row(nestor_buffer *out, const char *model, const char *figure, const char *kind, const char *level,
                     const char *name, double value, nst_interval i, double error, double n) {
   csv_text(out, model);
-  nst_out_format(out, ",%s,%s,%s,", figure, kind, level);
+  nst_text_add(out, ",%s,%s,%s,", figure, kind, level);
   csv_text(out, name);
   csv_real(out, value);
   csv_real(out, i.low);

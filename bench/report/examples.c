@@ -32,9 +32,9 @@ static void value_text(nestor_buffer *out, const json_t *value) {
     json_object_foreach((json_t *)value, key, member) {
       nst_out_text(out, between);
       if (!json_is_object(member))
-        nst_out_format(out, "%s = ", key);
+        nst_text_add(out, "%s = ", key);
       else if (!json_object_size(member))
-        nst_out_format(out, "%s as by default", key);
+        nst_text_add(out, "%s as by default", key);
       value_text(out, member);
       between = ", ";
     }
@@ -91,13 +91,13 @@ static char *message_of(const char *diagnostics) {
     const char *code = json_string_value(json_object_get(item, "code")),
                *text = json_string_value(json_object_get(item, "message"));
     int64_t line;
-    if (code) nst_out_format(out, "%s: ", code);
+    if (code) nst_text_add(out, "%s: ", code);
     if (text)
       nst_out_text(out, text);
     else
       value_text(out, item);
     if (nst_record_int(json_object_get(item, "line"), &line) && line > 0)
-      nst_out_format(out, " (line %lld)", (long long)line);
+      nst_text_add(out, " (line %lld)", (long long)line);
     nst_out_text(out, "\n");
   }
   if (!json_is_array(list)) nst_out_text(out, diagnostics);

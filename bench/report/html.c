@@ -48,7 +48,7 @@ static void table(nestor_buffer *out, const nst_report_table *t) {
   }
   nst_out_text(out, "</tbody></table></div>\n");
   for (size_t i = 0; i < t->nnotes; i++) {
-    nst_out_format(out, "<p class=\"%s\">",
+    nst_text_add(out, "<p class=\"%s\">",
                    strstr(t->notes[i], "to redo") || strstr(t->notes[i], "cached") ? "warning" : "note");
     nst_out_html(out, t->notes[i]);
     nst_out_text(out, "</p>\n");
@@ -58,7 +58,7 @@ static void table(nestor_buffer *out, const nst_report_table *t) {
 static bool is(const nst_report_table *t, const char *id) { return !strcmp(t->id, id); }
 
 static void section(nestor_buffer *out, const nst_report *r, const nst_report_table *t) {
-  nst_out_format(out, "<section id=\"%s\">\n<h2>", t->id);
+  nst_text_add(out, "<section id=\"%s\">\n<h2>", t->id);
   nst_out_html(out, t->title);
   nst_out_text(out, "</h2>\n");
   if (is(t, "scores")) nst_chart_scores(out, r);
@@ -122,7 +122,7 @@ static void examples(nestor_buffer *out, const nst_report *r) {
       nst_out_html(out, r->tasks[e->task].id);
       nst_out_text(out, ", sample ");
       nst_out_html(out, e->sample_id);
-      nst_out_format(out, ": <b>%s</b></summary>\n", nst_outcome_name(e->outcome));
+      nst_text_add(out, ": <b>%s</b></summary>\n", nst_outcome_name(e->outcome));
       difference(out, e);
       if (e->completion) {
         nst_out_text(out, "<pre class=\"answer\">");
@@ -149,7 +149,7 @@ void nst_report_html(nst_report *r, nestor_buffer *out) {
   nst_out_text(out, nst_charts_style);
   nst_out_text(out, "</style>\n</head>\n<body>\n<h1>Nestor benchmark report</h1>\n<p class=\"note\">");
   for (size_t i = 0; i < all.n; i++) {
-    nst_out_format(out, "%s<a href=\"#%s\">", i ? " \xC2\xB7 " : "", all.items[i].id);
+    nst_text_add(out, "%s<a href=\"#%s\">", i ? " \xC2\xB7 " : "", all.items[i].id);
     nst_out_html(out, all.items[i].title);
     nst_out_text(out, "</a>");
   }

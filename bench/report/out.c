@@ -3,30 +3,11 @@
 
 #include "bench/record/memory.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void nst_out_text(nestor_buffer *out, const char *text) { nestor_buffer_append(out, text, strlen(text)); }
-
-void nst_out_format(nestor_buffer *out, const char *format, ...) {
-  char small[256];
-  va_list args, again;
-  va_start(args, format);
-  va_copy(again, args);
-  const int size = vsnprintf(small, sizeof small, format, args);
-  if (size >= 0 && (size_t)size < sizeof small)
-    nestor_buffer_append(out, small, (size_t)size);
-  else if (size > 0) {
-    char *large = nst_memory_new((size_t)size + 1, 1);
-    vsnprintf(large, (size_t)size + 1, format, again);
-    nestor_buffer_append(out, large, (size_t)size);
-    free(large);
-  }
-  va_end(args);
-  va_end(again);
-}
 
 /* One character of UTF-8: its code point and size; a byte that begins none is itself, of size 1. */
 static uint32_t decode(const char *text, size_t *size) {

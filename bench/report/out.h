@@ -1,10 +1,9 @@
-/* Text as it is put together: formats, and texts of others made harmless. */
+/* Text as it is put together: texts of others made harmless. */
 #ifndef NST_BENCH_REPORT_OUT_H
 #define NST_BENCH_REPORT_OUT_H
-#include <nestor/nestor.h>
+#include "bench/record/text.h"
 
 void nst_out_text(nestor_buffer *out, const char *text);
-void nst_out_format(nestor_buffer *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A copy in which nothing acts on a terminal or turns the direction of writing: control characters but line feed and
  * tab, and marks of direction, stand as "<U+001B>". line: line feeds and tabs too, and no more than `most` characters
  * (0: all). free() it. */

@@ -15,9 +15,9 @@ static void pad(nestor_buffer *out, const char *text, size_t width, bool left) {
   const size_t n = nst_out_width(text);
   const int space = (int)(width > n ? width - n : 0);
   if (left)
-    nst_out_format(out, "%s%*s", text, space, "");
+    nst_text_add(out, "%s%*s", text, space, "");
   else
-    nst_out_format(out, "%*s%s", space, "", text);
+    nst_text_add(out, "%*s%s", space, "", text);
 }
 
 static void as_list(nestor_buffer *out, const nst_report_table *t) {
@@ -25,11 +25,11 @@ static void as_list(nestor_buffer *out, const nst_report_table *t) {
   for (size_t c = 1; c < t->columns; c++)
     if (nst_out_width(t->cells[c]) > width) width = nst_out_width(t->cells[c]);
   for (size_t row = t->columns; row < t->ncells; row += t->columns) {
-    nst_out_format(out, "  %s\n", t->cells[row]);
+    nst_text_add(out, "  %s\n", t->cells[row]);
     for (size_t c = 1; c < t->columns; c++) {
       nst_out_text(out, "    ");
       pad(out, t->cells[c], width + 2, true);
-      nst_out_format(out, "%s\n", t->cells[row + c]);
+      nst_text_add(out, "%s\n", t->cells[row + c]);
     }
   }
 }
@@ -58,12 +58,12 @@ static void table(nestor_buffer *out, const nst_report_table *t) {
   for (size_t i = 0; i < t->ncells; i++)
     if (nst_out_width(t->cells[i]) > width[i % t->columns]) width[i % t->columns] = nst_out_width(t->cells[i]);
   for (size_t c = 0; c < t->columns; c++) total += width[c] + 2;
-  nst_out_format(out, "%s\n", t->title);
+  nst_text_add(out, "%s\n", t->title);
   if (total > WIDEST)
     as_list(out, t);
   else
     as_columns(out, t, width, total);
-  for (size_t i = 0; i < t->nnotes; i++) nst_out_format(out, "  %s\n", t->notes[i]);
+  for (size_t i = 0; i < t->nnotes; i++) nst_text_add(out, "  %s\n", t->notes[i]);
   nst_out_text(out, "\n");
   free(width);
 }
@@ -74,7 +74,7 @@ static void indented(nestor_buffer *out, const char *text, size_t most) {
   size_t n = 0;
   for (const char *s = clean; *s && n < most; n++) {
     const size_t size = strcspn(s, "\n");
-    nst_out_format(out, "    | %.*s\n", (int)size, s);
+    nst_text_add(out, "    | %.*s\n", (int)size, s);
     s += size + (s[size] == '\n');
     if (*s && n + 1 == most) nst_out_text(out, "    | ...\n");
   }
@@ -86,18 +86,18 @@ static void examples(nestor_buffer *out, const nst_report *r, const nst_report_s
   const size_t n = nst_report_examples_shown(r, s);
   if (!n) return;
   char *name = nst_out_clean(s->name, true, 0);
-  nst_out_format(out, "%s: examples of failures\n", name);
+  nst_text_add(out, "%s: examples of failures\n", name);
   free(name);
   for (size_t i = 0; i < n; i++) {
     const nst_report_example *e = nst_report_example_at(s, i);
     char *id = nst_out_clean(r->tasks[e->task].id, true, 80), *sample = nst_out_clean(e->sample_id, true, 40);
-    nst_out_format(out, "  %s, sample %s: %s\n", id, sample, nst_outcome_name(e->outcome));
+    nst_text_add(out, "  %s, sample %s: %s\n", id, sample, nst_outcome_name(e->outcome));
     free(id), free(sample);
     nst_report_difference d = nst_report_difference_make(e);
-    if (*d.where) nst_out_format(out, "    at %s\n", d.where);
+    if (*d.where) nst_text_add(out, "    at %s\n", d.where);
     for (size_t k = 0; k < d.n && k < LINES; k++)
-      nst_out_format(out, "    %-28s expected %s, got %s\n", d.items[k].name, d.items[k].expected, d.items[k].got);
-    if (d.n > LINES) nst_out_format(out, "    and %zu more\n", d.n - LINES);
+      nst_text_add(out, "    %-28s expected %s, got %s\n", d.items[k].name, d.items[k].expected, d.items[k].got);
+    if (d.n > LINES) nst_text_add(out, "    and %zu more\n", d.n - LINES);
     if (*d.message)
       indented(out, d.message, LINES);
     else if (!d.n && e->completion)

@@ -1,39 +1,10 @@
 /* Closed forms as a weak model derives them. Without reuse every loop above a keep multiplies the tile; in boxes the
  * tiles are full, and a loop over other dimensions multiplies where something changes further in, as it should. */
 #include "bench/scripted/belief.h"
+#include "bench/tasks/path.h"
 #include "bench/tasks/text.h"
 
 #include <stdio.h>
-
-/* Loops above the keep of a tensor in the middle memory, outermost first. */
-typedef struct {
-  const nst_draft_node *loops[NST_DRAFT_NODES];
-  int n, shared; /* of them, so many stand above the branches */
-  int branch;    /* -1: the keep stands above them */
-  bool found;
-} path;
-
-static path path_of(const nst_draft *d, int tensor) {
-  const nst_draft_mapping *m = &d->mappings[0];
-  const int middle = nst_draft_next_memory(d, 0);
-  path p = {.branch = -1};
-  int shared = 0;
-  for (int i = 0; i < m->nnodes; i++) {
-    const nst_draft_node *node = &m->nodes[i];
-    if (node->kind == NST_NODE_FOR) p.loops[p.n++] = node;
-    if (node->kind == NST_NODE_SEQ) shared = p.n;
-    if (node->kind == NST_NODE_DO) p.n = p.shared = shared, p.branch++;
-    if (node->kind == NST_NODE_KEEP && node->level == middle && node->tensors != ~0u && node->tensors >> tensor & 1)
-      return p.found = true, p;
-  }
-  return p;
-}
-
-static const nst_draft_node *loop_over(const path *p, int dim) {
-  for (int i = 0; i < p->n; i++)
-    if (p->loops[i]->dim == dim) return p->loops[i];
-  return NULL;
-}
 
 typedef struct {
   char text[128];
@@ -63,11 +34,11 @@ static void factor(nestor_buffer *b, int *n, const char *text) { nst_text_add(b,
 
 /* ---- tiles ---------------------------------------------------------------- */
 
-static void add_tile(const nst_draft *d, const path *p, int tensor, nst_belief belief, nestor_buffer *b) {
+static void add_tile(const nst_draft *d, const nst_draft_path *p, int tensor, nst_belief belief, nestor_buffer *b) {
   int n = 0;
   for (int k = 0; k < d->tensors[tensor].nranks; k++) {
     const nst_draft_rank *rank = &d->tensors[tensor].ranks[k];
-    const nst_draft_node *loop = loop_over(p, rank->dim[0]);
+    const nst_draft_node *loop = nst_draft_path_loop(p, rank->dim[0]);
     const char *size = d->dims[rank->dim[0]].size;
     char points[WORD * 2], text[WORD * 4];
     if (!loop)
@@ -92,7 +63,7 @@ static void add_usage(const nst_draft *d, nst_belief belief, nestor_buffer *b) {
   for (int branch = -1; branch <= d->nstatements; branch++) {
     int inside = 0;
     for (int t = 0; t < d->ntensors; t++) {
-      const path p = path_of(d, t);
+      const nst_draft_path p = nst_draft_path_of(d, t);
       if (!p.found || p.branch != branch) continue;
       if (branch >= 0 && !inside++)
         nst_text_add(b, branches++ ? ", " : terms ? " + max(0, " : "max(0, ");
@@ -123,11 +94,11 @@ static void add_elements(const nst_draft *d, int tensor, nestor_buffer *b) {
 }
 
 /* All tiles of the tensor's own loops, summed. */
-static void add_own(const nst_draft *d, const path *p, int tensor, nst_belief belief, nestor_buffer *b) {
+static void add_own(const nst_draft *d, const nst_draft_path *p, int tensor, nst_belief belief, nestor_buffer *b) {
   int n = 0;
   for (int k = 0; k < d->tensors[tensor].nranks; k++) {
     const nst_draft_rank *rank = &d->tensors[tensor].ranks[k];
-    const nst_draft_node *loop = loop_over(p, rank->dim[0]);
+    const nst_draft_node *loop = nst_draft_path_loop(p, rank->dim[0]);
     const char *size = d->dims[rank->dim[0]].size;
     char text[WORD * 8];
     const form trips = loop ? trips_form(d, loop) : (form){"1"};
@@ -143,13 +114,13 @@ static void add_own(const nst_draft *d, const path *p, int tensor, nst_belief be
 }
 
 static void add_transfers(const nst_draft *d, int tensor, nst_belief belief, nestor_buffer *b) {
-  const path p = path_of(d, tensor);
+  const nst_draft_path p = nst_draft_path_of(d, tensor);
   const unsigned own = nst_draft_tensor_dims(d, tensor);
   add_own(d, &p, tensor, belief, b);
   for (int i = 0; i < p.n; i++) {
     if (own >> p.loops[i]->dim & 1) continue;
     const form trips = trips_form(d, p.loops[i]);
-    if (belief != NST_BELIEF_BOXES || i < p.shared) {
+    if (belief != NST_BELIEF_BOXES || i < p.above) {
       nst_text_add(b, " * %s", trips.text);
       continue;
     }

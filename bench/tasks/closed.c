@@ -6,34 +6,11 @@
  * start a step: docs/counting.md, section 4. */
 #include "bench/tasks/closed.h"
 
+#include "bench/tasks/path.h"
 #include "bench/tasks/text.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* The loops above a tensor's keep, outermost first. */
-typedef struct {
-  const nst_draft_node *loops[NST_DRAFT_NODES];
-  int n, above; /* of them, so many stand above the seq of the branch that keeps the tensor */
-  bool found;
-  int branch; /* of the keep, -1: none */
-} path;
-
-static path path_of(const nst_draft *d, int tensor) {
-  const nst_draft_mapping *m = &d->mappings[0];
-  const int middle = nst_draft_next_memory(d, 0);
-  path p = {.branch = -1};
-  int shared = 0;
-  for (int i = 0; i < m->nnodes; i++) {
-    const nst_draft_node *node = &m->nodes[i];
-    if (node->kind == NST_NODE_FOR) p.loops[p.n++] = node;
-    if (node->kind == NST_NODE_SEQ) shared = p.n;
-    if (node->kind == NST_NODE_DO) p.n = p.above = shared, p.branch++;
-    if (node->kind == NST_NODE_KEEP && node->level == middle && node->tensors != ~0u && node->tensors >> tensor & 1)
-      return p.found = true, p;
-  }
-  return p;
-}
 
 typedef struct {
   char text[96];
@@ -42,12 +19,6 @@ typedef struct {
 static const char *size_of(const nst_draft *d, int dim) { return d->dims[dim].size; }
 static const char *tile_of(const nst_draft *d, const nst_draft_node *loop) {
   return d->mappings[0].params[loop->tile.param].name;
-}
-
-static const nst_draft_node *loop_over(const path *p, int dim) {
-  for (int i = 0; i < p->n; i++)
-    if (p->loops[i]->dim == dim) return p->loops[i];
-  return NULL;
 }
 
 /* Elements of `points` values of the rank's first dimension with all of its second. */
@@ -78,11 +49,11 @@ static void write_elements(const nst_draft *d, int tensor, nestor_buffer *b) {
   for (int k = 0; k < d->tensors[tensor].nranks; k++) write_product(b, &n, whole(d, &d->tensors[tensor].ranks[k]).text);
 }
 
-static void write_tile(const nst_draft *d, const path *p, int tensor, nestor_buffer *b) {
+static void write_tile(const nst_draft *d, const nst_draft_path *p, int tensor, nestor_buffer *b) {
   int n = 0;
   for (int k = 0; k < d->tensors[tensor].nranks; k++) {
     const nst_draft_rank *rank = &d->tensors[tensor].ranks[k];
-    const nst_draft_node *loop = loop_over(p, rank->dim[0]);
+    const nst_draft_node *loop = nst_draft_path_loop(p, rank->dim[0]);
     char points[2 * NST_DRAFT_NAME + 8];
     if (loop)
       snprintf(points, sizeof points, "min(%s, %s)", tile_of(d, loop), size_of(d, rank->dim[0]));
@@ -94,7 +65,7 @@ static void write_tile(const nst_draft *d, const path *p, int tensor, nestor_buf
 
 /* ---- transfers of dense tensors ------------------------------------------- */
 
-static void write_dense(const nst_draft *d, const path *p, int tensor, nestor_buffer *b) {
+static void write_dense(const nst_draft *d, const nst_draft_path *p, int tensor, nestor_buffer *b) {
   const unsigned own = nst_draft_tensor_dims(d, tensor);
   write_elements(d, tensor, b);
   for (int i = 0; i < p->n; i++) {
@@ -122,15 +93,15 @@ static const nst_draft_rank *rank_of(const nst_draft *d, int tensor, int dim) {
   return NULL;
 }
 
-static int place_of(const path *p, int dim) {
+static int place_of(const nst_draft_path *p, int dim) {
   for (int i = 0; i < p->n; i++)
     if (p->loops[i]->dim == dim) return i;
   return -1;
 }
 
 /* The elements of all tiles of a rank, summed. */
-static void write_all_tiles(const nst_draft *d, const path *p, const nst_draft_rank *rank, nestor_buffer *b, int *n) {
-  const nst_draft_node *loop = loop_over(p, rank->dim[0]);
+static void write_all_tiles(const nst_draft *d, const nst_draft_path *p, const nst_draft_rank *rank, nestor_buffer *b, int *n) {
+  const nst_draft_node *loop = nst_draft_path_loop(p, rank->dim[0]);
   char text[160];
   if (!loop || rank->dim[1] < 0) {
     write_product(b, n, whole(d, rank).text);
@@ -146,12 +117,12 @@ static void write_all_tiles(const nst_draft *d, const path *p, const nst_draft_r
 }
 
 /* What a step that loop j starts has in common with the one before, summed over these steps; false: nothing. */
-static bool common(const nst_draft *d, const path *p, int tensor, int j) {
+static bool common(const nst_draft *d, const nst_draft_path *p, int tensor, int j) {
   const nst_draft_rank *rank = rank_of(d, tensor, p->loops[j]->dim);
   return !rank || rank->dim[1] >= 0;
 }
 
-static void write_common(const nst_draft *d, const path *p, int tensor, int j, nestor_buffer *b) {
+static void write_common(const nst_draft *d, const nst_draft_path *p, int tensor, int j, nestor_buffer *b) {
   int n = 0;
   char text[224];
   for (int i = 0; i < p->n; i++) /* dimensions that the tensor does not have */
@@ -183,14 +154,14 @@ static void write_common(const nst_draft *d, const path *p, int tensor, int j, n
   }
 }
 
-static bool slides(const nst_draft *d, const path *p, int tensor) {
+static bool slides(const nst_draft *d, const nst_draft_path *p, int tensor) {
   for (int k = 0; k < d->tensors[tensor].nranks; k++)
-    if (d->tensors[tensor].ranks[k].dim[1] >= 0 && loop_over(p, d->tensors[tensor].ranks[k].dim[0])) return true;
+    if (d->tensors[tensor].ranks[k].dim[1] >= 0 && nst_draft_path_loop(p, d->tensors[tensor].ranks[k].dim[0])) return true;
   return false;
 }
 
 static void write_transfers(const nst_draft *d, int tensor, nestor_buffer *b) {
-  const path p = path_of(d, tensor);
+  const nst_draft_path p = nst_draft_path_of(d, tensor);
   if (!slides(d, &p, tensor)) {
     write_dense(d, &p, tensor, b);
     return;
@@ -215,10 +186,10 @@ static void write_transfers(const nst_draft *d, int tensor, nestor_buffer *b) {
 static void write_usage(const nst_draft *d, nestor_buffer *b) {
   const nst_draft_level *level = &d->levels[nst_draft_next_memory(d, 0)];
   bool bits = false;
-  path paths[NST_DRAFT_TENSORS];
+  nst_draft_path paths[NST_DRAFT_TENSORS];
   int branches = 0;
   for (int t = 0; t < d->ntensors; t++) {
-    paths[t] = path_of(d, t);
+    paths[t] = nst_draft_path_of(d, t);
     bits |= d->tensors[t].bits % 8 != 0;
     if (paths[t].found && paths[t].branch >= branches) branches = paths[t].branch + 1;
   }

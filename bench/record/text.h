@@ -1,0 +1,10 @@
+/* Text put together in a nestor_buffer. */
+#ifndef NST_BENCH_RECORD_TEXT_H
+#define NST_BENCH_RECORD_TEXT_H
+#include <nestor/nestor.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void nst_text_add(nestor_buffer *out, const char *format, ...);
+#endif
