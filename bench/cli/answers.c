@@ -60,7 +60,9 @@ typedef struct {
   uint8_t (*digests)[NST_DIGEST_BYTES]; /* of the answers to that task */
   size_t n, room;
   bool counted;
-  uint64_t answers, failed, refused, cut, repeated;
+  const bench_asking *a;
+  json_t *index;                                                    /* of the tasks that are asked, by name */
+  uint64_t answers, others, failed, refused, judged, cut, repeated; /* others: of tasks that are not asked now */
   char first_repeated[256];
   double tokens_in, tokens_out, cost;
   bool priced;
@@ -70,10 +72,13 @@ static bool is(const char *word, const char *expected) { return word && !strcmp(
 
 static bool count_sample(void *context, const nst_sample *sample, const nst_result *result) {
   contents *c = context;
-  (void)result;
+  const json_t *at = json_object_get(c->index, sample->task_id);
+  if (!at) return c->others++, true;
   if (sample->error) return c->failed++, true;
   c->answers++;
-  c->refused += is(sample->finish_reason, "refusal") || is(sample->finish_reason, "content_filter");
+  c->judged += result != NULL;
+  c->refused += result ? result->outcome == NST_OUTCOME_REFUSED
+                       : is(sample->finish_reason, "refusal") || is(sample->finish_reason, "content_filter");
   c->cut += is(sample->finish_reason, "length");
   const json_t *usage = json_object_get(sample->json, "usage"), *cost = json_object_get(sample->json, "cost");
   c->tokens_in += (double)json_integer_value(json_object_get(usage, "input_tokens"));
@@ -84,7 +89,8 @@ static bool count_sample(void *context, const nst_sample *sample, const nst_resu
     c->n = 0;
     c->counted = false;
   }
-  if (!sample->completion_size) return true;
+  const nst_answer answer = c->a->tasks[json_integer_value(at)].answer; /* choices and numbers are alike by nature */
+  if (!sample->completion_size || (answer != NST_ANSWER_PROGRAM && answer != NST_ANSWER_MODEL)) return true;
   if (c->n == c->room) c->digests = nst_memory_grow(c->digests, c->room = 2 * c->room + 16, sizeof *c->digests);
   const json_t *thought = json_object_get(sample->json, "reasoning");
   nst_digest_parts(
@@ -102,25 +108,30 @@ static bool count_sample(void *context, const nst_sample *sample, const nst_resu
 }
 
 int bench_tell_answers(bench_asking *a, int code) {
-  contents c = {0};
-  char error[NST_RUNFILE_ERROR], in[32], out[32], cost[48] = "";
-  if (!nst_runfile_each_sample(a->run, count_sample, &c, error)) {
+  contents c = {.a = a, .index = json_object()};
+  char error[NST_RUNFILE_ERROR], in[32], out[32], cost[48] = "", others[64] = "";
+  for (size_t i = 0; i < a->nasked; i++) json_object_set_new(c.index, a->tasks[i].task_id, json_integer((json_int_t)i));
+  const bool read = nst_runfile_each_sample(a->run, count_sample, &c, error);
+  json_decref(c.index);
+  if (!read) {
     cli_say("%s", error);
     free(c.digests);
     return CLI_IO;
   }
   bench_amount(in, c.tokens_in), bench_amount(out, c.tokens_out);
   if (c.priced) snprintf(cost, sizeof cost, ", cost %.4g", c.cost);
+  if (c.others) snprintf(others, sizeof others, " (and %llu of other tasks)", (unsigned long long)c.others);
   const nst_client_progress *now = nst_client_totals(a->client);
   bench_asking_say(a,
-                   "%s: %llu of %llu answers, %llu new by %llu requests; %llu refused, %llu cut at the length limit; "
-                   "%s tokens in, %s out%s",
-                   a->run_path, (unsigned long long)c.answers, (unsigned long long)a->wanted,
+                   "%s: %llu of %llu answers%s, %llu new by %llu requests; %llu refused%s, %llu cut at the length "
+                   "limit; %s tokens in, %s out%s",
+                   a->run_path, (unsigned long long)c.answers, (unsigned long long)(a->samples * a->nasked), others,
                    (unsigned long long)now->answered, (unsigned long long)now->requests, (unsigned long long)c.refused,
+                   c.judged == c.answers ? "" : " as the server says (judging reads the texts)",
                    (unsigned long long)c.cut, in, out, cost);
-  if (c.repeated && !(a->settings.temperature <= 0))
-    cli_say("warning: %llu %s answers that are the same to the byte (task %s is one); does the server keep answers, or "
-            "is its seed fixed? Short answers may be alike",
+  if (c.repeated && now->answered && !(a->settings.temperature <= 0))
+    cli_say("warning: %llu %s programs that are the same to the byte (task %s is one); does the server keep answers, "
+            "or is its seed fixed?",
             (unsigned long long)c.repeated, c.repeated == 1 ? "task has" : "tasks have", c.first_repeated);
   if (c.failed) {
     cli_say("%llu answers never came, for trouble of the server or the network (infra_error); the same command asks "

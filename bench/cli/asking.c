@@ -171,6 +171,7 @@ int bench_asking_begin(bench_asking *a, const char *tasks_path) {
   char error[NST_RUNFILE_ERROR];
   a->run = nst_runfile_open(a->run_path, true, error);
   if (!a->run) return cli_say("%s", error), CLI_IO;
+  nst_run_settings_recall_price(&a->settings, a->run);
   if (!nst_run_settings_agree(a->run, &a->settings, a->tasks, a->ntasks, a->nasked, a->samples, error))
     return cli_say("%s: %s", a->run_path, error), CLI_WRONG_USAGE;
   a->client = nst_client_new(&a->settings, &a->patience, &a->server, a->key, error);
@@ -264,8 +265,8 @@ static int columns(void) {
 
 /* "12 of 500 answers (2 %), 3.1/s, 40 k tokens, cost 0.12, 8 at once, waiting 12 s, 3 min left" */
 static void describe(bench_asking *a, char *out, size_t room, const nst_client_progress *now) {
-  const uint64_t new = now->answered + now->failed, done = a->there + new;
-  const double rate = now->seconds > 0 ? (double)new / now->seconds : 0;
+  const uint64_t new = now->answered + now->failed - a->done_before, done = a->there + new;
+  const double seconds = now->seconds - a->seconds_before, rate = seconds > 0 ? (double)new / seconds : 0;
   char tokens[32], left[32], wait[32], part[96] = "", cost[48] = "", waiting[64] = "", failed[48] = "";
   bench_amount(tokens, now->tokens_in + now->tokens_out);
   duration(left, rate > 0 ? (double)(a->wanted - (done < a->wanted ? done : a->wanted)) / rate : INFINITY);
@@ -289,7 +290,8 @@ static void show_progress(void *context, const nst_client_progress *now) {
   char text[512];
   if (a->terminal) {
     describe(a, text, sizeof text, now);
-    const double share = a->wanted ? (double)(a->there + now->answered + now->failed) / (double)a->wanted : 1;
+    const double share =
+      a->wanted ? (double)(a->there + now->answered + now->failed - a->done_before) / (double)a->wanted : 1;
     char bar[BAR + 1];
     const int full = (int)(share * (double)BAR);
     for (int i = 0; i < BAR; i++) bar[i] = i < full ? '#' : '.';
@@ -362,6 +364,9 @@ static int code_of(nst_client_end end) {
 
 int bench_asking_run(bench_asking *a, bench_next_fn *next, void *context) {
   session s = {.a = a, .next = next, .context = context};
+  const nst_client_progress *before_this = nst_client_totals(a->client);
+  a->done_before = before_this->answered + before_this->failed;
+  a->seconds_before = before_this->seconds;
   sigset_t signals, before;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT), sigaddset(&signals, SIGTERM), sigaddset(&signals, SIGHUP);

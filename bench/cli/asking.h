@@ -30,8 +30,9 @@ typedef struct {
   int stops;   /* how often it was pressed */
   /* progress */
   bool terminal, shown, told_wait;
-  double last_line;
-  uint64_t wanted, there; /* samples in all, and there before this command */
+  double last_line, seconds_before;
+  uint64_t wanted, there; /* samples in all, and there before this round of asking */
+  uint64_t done_before;   /* answers of the client's rounds before this one */
   const char *what;       /* "answers" */
 } bench_asking;
 

@@ -13,6 +13,7 @@
 
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 typedef struct {
   const char *directory;
   uint64_t count, samples, seed;
+  bool force;
   nst_task *tasks;
   nst_key *keys;
   size_t ntasks;
@@ -37,6 +39,31 @@ static char *path_in(const demo *d, const char *name) {
   char *path = nst_memory_new(strlen(d->directory) + strlen(name) + 2, 1);
   sprintf(path, "%s/%s", d->directory, name);
   return path;
+}
+
+/* What marks a directory as a demonstration's, so that no other file is overwritten. */
+static const char marker[] = ".nestor-demo";
+
+/* Makes the directory, or sees that it is empty or a demonstration's. */
+static bool take_directory(const demo *d) {
+  if (mkdir(d->directory, 0777) != 0 && errno != EEXIST)
+    return cli_say("cannot make %s: %s", d->directory, strerror(errno)), false;
+  DIR *dir = opendir(d->directory);
+  if (!dir) return cli_say("cannot read %s: %s", d->directory, strerror(errno)), false;
+  bool ours = false;
+  char other[256] = "";
+  for (const struct dirent *e; (e = readdir(dir));) {
+    if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..")) continue;
+    if (!strcmp(e->d_name, marker)) ours = true;
+    /* the first by name, whatever the order of the directory */
+    if (!*other || strcmp(e->d_name, other) < 0) snprintf(other, sizeof other, "%s", e->d_name);
+  }
+  closedir(dir);
+  if (ours || !*other || d->force) return true;
+  cli_say("%s holds files that no demonstration wrote (%s is one): give another directory with -o DIR, or --force to "
+          "overwrite",
+          d->directory, cli_display_name(other));
+  return false;
 }
 
 static bool write_file(const demo *d, const char *name, const nestor_buffer *text) {
@@ -177,8 +204,12 @@ static bool run_model(demo *d, nst_script script) {
 /* ---- the command ---------------------------------------------------------- */
 
 static bool all_of_it(demo *d) {
-  if (mkdir(d->directory, 0777) != 0 && errno != EEXIST)
-    return cli_say("cannot make %s: %s", d->directory, strerror(errno)), false;
+  static const char mark[] = "`nestor bench demo` wrote this directory; the next one replaces its files.\n";
+  if (!take_directory(d)) return false;
+  char *path = path_in(d, marker);
+  const bool marked = cli_write_file(path, mark, sizeof mark - 1) == CLI_GOOD;
+  free(path);
+  if (!marked) return false;
   if (!make_suite(d) || !begin_grading(d)) return false;
   d->report = nst_report_new(&(nst_report_options){.examples = 3});
   for (int script = 0; script < NST_SCRIPT_COUNT; script++)
@@ -212,6 +243,7 @@ int bench_demo(int argc, char **argv) {
     {"count", 'n', BENCH_WHOLE, &d.count, "K", "tasks, round kinds and levels (default 160)"},
     {"samples", 0, BENCH_WHOLE, &d.samples, "N", "samples of each task (default 4)"},
     {"seed", 0, BENCH_WHOLE, &d.seed, "N", "seed of the suite (default 1)"},
+    {"force", 0, BENCH_FLAG, &d.force, NULL, "write into a directory that holds other files"},
     {0}};
   const bench_usage usage = {"[-o DIR] [OPTIONS]",
                              "Shows the whole benchmark without a model and without a network: generates a small "
@@ -220,7 +252,7 @@ int bench_demo(int argc, char **argv) {
                              "believes that every loop outside a keep\n"
                              "loads everything again; one that takes every tile for a full box; a coin; one that is "
                              "right but cut off. What an earlier\n"
-                             "demonstration left in DIR is replaced.\n",
+                             "demonstration left in DIR is replaced; a directory that holds other files is refused.\n",
                              options};
   bench_texts rest;
   int code = bench_options("demo", &usage, argc, argv, &rest);

@@ -18,10 +18,12 @@
 
 enum {
   LARGEST_ANSWER = 16 << 20,
+  MANY_LIMITED = 3,  /* refusals for the rate without an answer between them, before everybody waits */
   MOST_LIMITED = 20, /* refusals for the rate of one request, before it is told */
   MOST_FAILED = 10,  /* requests in a row that finally fail, before the server counts as gone */
 };
-static const double DRAIN_SECONDS = 10, CONNECT_SECONDS = 30, POLL_SECONDS = 1, PROGRESS_SECONDS = 0.2;
+static const double FIRST_BACKOFF = 1, DRAIN_SECONDS = 10, CONNECT_SECONDS = 30, POLL_SECONDS = 1,
+                    PROGRESS_SECONDS = 0.2;
 
 typedef struct {
   nst_job job;
@@ -53,7 +55,8 @@ struct nst_client {
   nst_pace pace;
   nst_random random;
   double pause_until, first, drain_until, last_progress;
-  uint64_t failed_in_a_row;
+  uint64_t failed_in_a_row, limited_in_a_row;
+  bool met; /* the server has answered, be it with a refusal */
   bool exhausted, draining;
   nst_client_end end;
   nst_client_progress totals;
@@ -240,6 +243,11 @@ static void stop_with(nst_client *c, nst_client_end end, double now, const char 
 /* ---- samples -------------------------------------------------------------- */
 
 static void put_members(nst_client *c, json_t *sample, const flight *f, size_t i, long latency_ms) {
+  char at[32];
+  struct tm tm;
+  const time_t clock = time(NULL);
+  strftime(at, sizeof at, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&clock, &tm));
+  json_object_set_new(sample, "answered_at", json_string(at));
   json_object_set_new(sample, "latency_ms", json_integer(latency_ms));
   json_object_set_new(sample, "request_hash", json_string(f->job.wanted[i].hash));
   if (f->job.members) json_object_update(sample, f->job.members);
@@ -276,10 +284,8 @@ static void put_usage(nst_client *c, json_t *sample, json_t *usage) {
   const double in = tokens(usage, "input_tokens"), out = tokens(usage, "output_tokens");
   c->totals.tokens_in += in;
   c->totals.tokens_out += out;
-  if (isnan(c->settings->price_in) && isnan(c->settings->price_out)) return;
-  const double cost = ((isnan(c->settings->price_in) ? 0 : c->settings->price_in) * in +
-                       (isnan(c->settings->price_out) ? 0 : c->settings->price_out) * out) /
-                      1e6;
+  const double cost = nst_run_settings_cost(c->settings, usage);
+  if (isnan(cost)) return;
   json_object_set_new(sample, "cost", json_real(cost));
   c->totals.cost += cost;
 }
@@ -303,6 +309,7 @@ static void answered(nst_client *c, flight *f, nst_reply *reply, long latency_ms
     json_object_set_new(sample, "model", json_string(c->settings->model));
     if (*reply->served && strcmp(reply->served, c->settings->model))
       json_object_set_new(sample, "served_model", json_string(reply->served));
+    if (*reply->fingerprint) json_object_set_new(sample, "system_fingerprint", json_string(reply->fingerprint));
     json_object_set_new(sample, "sampling",
                         nst_request_sampling(c->settings, &c->refused, f->job.constrained, f->job.wanted[0].number));
     json_object_set(sample, "finish_reason", json_object_get(choice, "finish_reason"));
@@ -312,7 +319,7 @@ static void answered(nst_client *c, flight *f, nst_reply *reply, long latency_ms
     if (ok) c->totals.answered++;
   }
   if (!ok) return begin_end(c, NST_CLIENT_FAILED, 0, now), flight_free(c, f);
-  c->failed_in_a_row = 0;
+  c->failed_in_a_row = c->limited_in_a_row = 0;
   nst_pace_good(&c->pace);
   f->job.n -= n;
   if (!f->job.n) return flight_free(c, f);
@@ -342,11 +349,10 @@ static void finally_failed(nst_client *c, flight *f, const char *text, long late
 
 /* ---- what an answer leads to ---------------------------------------------- */
 
-/* Everybody waits, as the server asks and a little more, so that not all come back at once. false: longer than is
- * allowed. */
-static bool wait_for(nst_client *c, double asked, double more, double now, const char *text) {
+/* all: everybody waits as long as the server asks, no longer. false: that is longer than is allowed. */
+static bool wait_for(nst_client *c, double asked, bool all, double now, const char *text) {
   if (asked <= c->patience->longest_wait) {
-    c->pause_until = fmax(c->pause_until, now + asked + more);
+    if (all) c->pause_until = fmax(c->pause_until, now + asked);
     return true;
   }
   char what[160];
@@ -363,9 +369,16 @@ static void put_off(nst_client *c, flight *f, double until) {
   f->due = until;
 }
 
+/* One refusal among answers puts off its own request and makes the others fewer. Several in a row, or a limit that is
+ * told to be used up, are the server's word to all. Its own request comes back a little later than asked, so that not
+ * all come back at once. */
 static void limited(nst_client *c, flight *f, const char *text, double now) {
   c->totals.limited++;
-  nst_pace_trouble(&c->pace, f->started, now);
+  const bool all = ++c->limited_in_a_row >= MANY_LIMITED || c->pace.limit < 2 || nst_pace_headers_used_up(&f->headers);
+  if (all)
+    nst_pace_trouble(&c->pace, f->started, now);
+  else
+    nst_pace_limited(&c->pace, f->started, now);
   if (++f->limited >= MOST_LIMITED) {
     stop_with(c, NST_CLIENT_RATE_LIMITED, now, text,
               "; rate limited: one request was put off 20 times; run the same command later");
@@ -376,7 +389,7 @@ static void limited(nst_client *c, flight *f, const char *text, double now) {
     asked = fmin(nst_pace_backoff(f->limited, chance(c)), c->patience->longest_wait);
   else
     more = 0.05 + chance(c) * fmin(1, 0.1 * asked);
-  if (!wait_for(c, asked, more, now, text)) return flight_free(c, f);
+  if (!wait_for(c, asked, all, now, text)) return flight_free(c, f);
   put_off(c, f, now + asked + more);
 }
 
@@ -389,8 +402,9 @@ static void again(nst_client *c, flight *f, const char *text, long latency_ms, b
     return flight_free(c, f);
   }
   const double asked = nst_pace_headers_wait(&f->headers, false, (double)time(NULL)),
-               backoff = nst_pace_backoff(f->attempt, chance(c));
-  if (asked > backoff && !wait_for(c, asked, 0, now, text)) return flight_free(c, f);
+               longest = unreachable && !c->met ? FIRST_BACKOFF : HUGE_VAL,
+               backoff = fmin(longest, nst_pace_backoff(f->attempt, chance(c)));
+  if (asked > backoff && !wait_for(c, asked, true, now, text)) return flight_free(c, f);
   put_off(c, f, now + fmax(asked, backoff));
 }
 
@@ -450,6 +464,7 @@ static void landed(nst_client *c, flight *f, CURLcode code, double now) {
   curl_easy_getinfo(f->easy, CURLINFO_TOTAL_TIME_T, &microseconds);
   const long latency_ms = (long)(microseconds / 1000);
   if (code == CURLE_OK) {
+    c->met = true;
     if (f->answer) nst_secret_strike(f->answer, f->answer_size, c->key);
     nst_reply_read(&reply, c->settings->dialect, status, f->answer ? f->answer : "", f->answer_size, c->key);
     snprintf(text, sizeof text, "%s says %ld%s%s", c->server->host, status, *reply.text ? ": " : "", reply.text);
@@ -485,14 +500,15 @@ static void landed(nst_client *c, flight *f, CURLcode code, double now) {
 
 /* ---- the loop ------------------------------------------------------------- */
 
-/* The flight that has waited longest past its time, or a new job. NULL: there is nothing to send now. */
+/* The flight that has waited longest past its time, or a new job. NULL: there is nothing to send now. Until the server
+ * has answered the first request is the only one. */
 static flight *next_flight(nst_client *c, double now) {
   flight *best = NULL;
   for (size_t i = 0; i < c->nflights; i++) {
     flight *f = c->flights[i];
     if (!f->easy && f->due <= now && (!best || f->due < best->due)) best = f;
   }
-  if (best || c->exhausted || c->nflights >= 2 * (size_t)c->pace.most + 2) return best;
+  if (best || c->exhausted || (c->nflights && !c->met) || c->nflights >= 2 * (size_t)c->pace.most + 2) return best;
   flight *f = nst_memory_new(1, sizeof *f);
   if (!c->calls->next(c->calls->context, &f->job)) {
     c->exhausted = true;
@@ -520,7 +536,13 @@ static void show(nst_client *c, double now) {
   if (now - c->last_progress < PROGRESS_SECONDS) return;
   c->last_progress = now;
   c->totals.room = (uint64_t)c->pace.limit;
-  c->totals.waiting = fmax(0, c->pause_until - now);
+  double until = c->pause_until;
+  if (!c->totals.in_flight && c->nflights) { /* all there is was put off */
+    double due = HUGE_VAL;
+    for (size_t i = 0; i < c->nflights; i++) due = fmin(due, c->flights[i]->due);
+    until = fmax(until, due);
+  }
+  c->totals.waiting = fmax(0, until - now);
   c->totals.seconds = c->first < 0 ? 0 : now - c->first;
   c->calls->progress(c->calls->context, &c->totals);
 }

@@ -18,12 +18,15 @@ void nst_pace_good(nst_pace *pace) {
   if (pace->limit > pace->most) pace->limit = pace->most;
 }
 
-void nst_pace_trouble(nst_pace *pace, double started, double now) {
+static void cut(nst_pace *pace, double started, double now, double to) {
   if (started < pace->last_cut) return;
   pace->last_cut = now;
   pace->steady = true;
-  pace->limit = pace->limit > 2 ? floor(pace->limit / 2) : 1;
+  pace->limit = fmax(1, floor(pace->limit * to));
 }
+
+void nst_pace_trouble(nst_pace *pace, double started, double now) { cut(pace, started, now, 0.5); }
+void nst_pace_limited(nst_pace *pace, double started, double now) { cut(pace, started, now, 0.75); }
 
 double nst_pace_backoff(uint64_t attempt, double random) {
   const double full = attempt > 10
@@ -167,4 +170,10 @@ double nst_pace_headers_wait(const nst_pace_headers *h, bool refused, double clo
     if (h->limits[i].remaining >= 0 && h->limits[i].remaining < 1) used_up = fmax(used_up, wait);
   }
   return used_up >= 0 || !refused ? used_up : any;
+}
+
+bool nst_pace_headers_used_up(const nst_pace_headers *h) {
+  for (int i = 0; i < h->nlimits; i++)
+    if (*h->limits[i].reset && h->limits[i].remaining >= 0 && h->limits[i].remaining < 1) return true;
+  return false;
 }

@@ -1,8 +1,8 @@
 /* How fast a server is asked: how many requests at once, and when after a refusal.
  *
  * One request at first, so that a wrong key or model costs one; twice as many with each round of answers until the
- * first trouble, then one more a round; half at each trouble, once for all requests that were under way together. Times
- * are seconds on the caller's clock. */
+ * first trouble, then one more a round; half at each trouble and a quarter less at a single refusal for the rate, once
+ * for all requests that were under way together. Times are seconds on the caller's clock. */
 #ifndef NST_BENCH_RUN_PACE_H
 #define NST_BENCH_RUN_PACE_H
 #include <stdbool.h>
@@ -19,6 +19,7 @@ nst_pace nst_pace_make(uint64_t most);
 void nst_pace_good(nst_pace *pace);
 /* started: when the request that failed was sent. */
 void nst_pace_trouble(nst_pace *pace, double started, double now);
+void nst_pace_limited(nst_pace *pace, double started, double now); /* a refusal among answers */
 
 /* Seconds before try `attempt` + 1 (from 1): twice as long each time up to a minute, less up to half of it by `random`
  * from 0 to 1. */
@@ -46,4 +47,6 @@ void nst_pace_headers_take(nst_pace_headers *headers, const char *line, unsigned
 /* refused: the answer was 429 or the like; else only what is used up counts. -1: nothing is asked for. clock: for a
  * server without a date. */
 double nst_pace_headers_wait(const nst_pace_headers *headers, bool refused, double clock);
+/* Whether a limit is told to be used up: that is of all requests, not of one. */
+bool nst_pace_headers_used_up(const nst_pace_headers *headers);
 #endif

@@ -287,6 +287,7 @@ void nst_reply_read(nst_reply *out, nst_dialect dialect, long status, const char
     }
     out->usage = read_usage(json_object_get(json, "usage"));
     line_of(out->served, sizeof out->served, json_object_get(json, "model"));
+    line_of(out->fingerprint, sizeof out->fingerprint, json_object_get(json, "system_fingerprint"));
   }
   json_decref(json);
 }

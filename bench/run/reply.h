@@ -20,7 +20,7 @@ typedef struct {
   nst_reply_kind kind;
   json_t *choices; /* an array of the members completion, raw, reasoning, refusal, finish_reason; the owner ends it */
   json_t *usage;   /* input_tokens, output_tokens, reasoning_tokens where known, or NULL */
-  char served[96]; /* the model that answered, or "" */
+  char served[96], fingerprint[96]; /* the model that answered, what it runs on ("system_fingerprint"), or "" */
   char text[NST_REPLY_TEXT], param[64], code[64]; /* what a refusal says */
 } nst_reply;
 

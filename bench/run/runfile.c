@@ -28,6 +28,7 @@ typedef enum {
   PUT,
   PUT_TASK,
   PUT_SAMPLE,
+  AMEND_SAMPLE,
   DROP_RESULT,
   PUT_RESULT,
   HAS,
@@ -48,6 +49,7 @@ static const char *const sql[STATEMENTS] = {
   [PUT_SAMPLE] = "INSERT INTO sample VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO UPDATE SET request_hash = "
                  "excluded.request_hash, "
                  "parent = excluded.parent, failed = excluded.failed, json = excluded.json",
+  [AMEND_SAMPLE] = "UPDATE sample SET json = ?3 WHERE task_id = ?1 AND sample_id = ?2",
   [DROP_RESULT] = "DELETE FROM result WHERE task_id = ?1 AND sample_id = ?2",
   [PUT_RESULT] = "INSERT INTO result VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET json = excluded.json",
   [HAS] =
@@ -310,6 +312,13 @@ bool nst_runfile_put_result(nst_runfile *run, const nst_result *result, char err
   sqlite3_stmt *s = prepare(run, PUT_RESULT);
   if (s) bind(s, 1, result->task_id), bind(s, 2, result->sample_id);
   return put_row(run, s, 3, result->json, error);
+}
+
+bool nst_runfile_amend_sample(nst_runfile *run, const nst_sample *sample, char error[NST_RUNFILE_ERROR]) {
+  use_wal(run);
+  sqlite3_stmt *s = prepare(run, AMEND_SAMPLE);
+  if (s) bind(s, 1, sample->task_id), bind(s, 2, sample->sample_id);
+  return put_row(run, s, 3, sample->json, error);
 }
 
 bool nst_runfile_put_sample(nst_runfile *run, const nst_sample *sample, const char *request_hash,

@@ -1,11 +1,12 @@
 /* The run file: everything that one model answered to one set of tasks, in SQLite.
  *
  * Table `run` holds facts as (name, value): schema ("nestor.run/1"), tool version, suite, hash of the tasks, model,
- * base URL without its user part, dialect, sampling as JSON, samples a task, price. Table `task` holds (position,
- * task_id, json); `sample` holds (task_id, sample_id, request_hash, parent, failed, json), one row for each answer that
- * came or finally failed; `result` holds (task_id, sample_id, json). Every sample is one transaction, with the journal
- * in WAL mode and full synchronisation: a process that is killed loses at most what it had not yet been answered. Rows
- * are unique by task and sample. Keys never enter it.
+ * base URL without its user part, dialect, sampling as JSON, samples a task, price; tasks_hash and tasks_total are of
+ * the whole file of tasks, of which `task` may hold the first ones. Table `task` holds (position, task_id, json);
+ * `sample` holds (task_id, sample_id, request_hash, parent, failed, json), one row for each answer that came or finally
+ * failed; `result` holds (task_id, sample_id, json). Every sample is one transaction, with the journal in WAL mode and
+ * full synchronisation: a process that is killed loses at most what it had not yet been answered. Rows are unique by
+ * task and sample. Keys never enter it.
  *
  * Samples with a parent_sample_id are revisions: they are rows as all others, with results as all others, and shown by
  * nst_runfile_each_revision alone, so that what is said of a model's own answers does not mix with them.
@@ -39,6 +40,8 @@ bool nst_runfile_put(nst_runfile *run, const char *name, const char *value, char
 bool nst_runfile_put_task(nst_runfile *run, size_t position, const nst_task *task, char error[NST_RUNFILE_ERROR]);
 bool nst_runfile_put_sample(nst_runfile *run, const nst_sample *sample, const char *request_hash,
                             char error[NST_RUNFILE_ERROR]);
+/* Other text for a sample that is there; its result stays. */
+bool nst_runfile_amend_sample(nst_runfile *run, const nst_sample *sample, char error[NST_RUNFILE_ERROR]);
 bool nst_runfile_put_result(nst_runfile *run, const nst_result *result, char error[NST_RUNFILE_ERROR]);
 /* What is put between begin and commit is one transaction: many results at once, as each waits for the disk. No pairs
  * inside pairs. */

@@ -85,8 +85,9 @@ static bool read_file(nst_runfile *run, const char *path, put_line *put, char *e
 nst_runfile *nst_runfile_read_jsonl(const char *tasks, const char *samples, const char *results,
                                     char error[NST_RUNFILE_ERROR]) {
   nst_runfile *run = nst_runfile_memory(error);
-  if (run && read_file(run, tasks, put_task, error) && read_file(run, samples, put_sample, error) &&
-      read_file(run, results, put_result, error))
+  /* Which version asked is not known. */
+  if (run && nst_runfile_put(run, "tool", "", error) && read_file(run, tasks, put_task, error) &&
+      read_file(run, samples, put_sample, error) && read_file(run, results, put_result, error))
     return run;
   nst_runfile_free(run);
   return NULL;

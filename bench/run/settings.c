@@ -171,7 +171,9 @@ typedef struct {
   const char *name;
   char *value;
 } fact;
-enum { MODEL, BASE_URL, DIALECT, TASKS, SUITE, SAMPLING, GRAMMAR, PRICES, FACTS };
+enum { MODEL, BASE_URL, DIALECT, TASKS, SUITE, SAMPLING, GRAMMAR, PINNED, PRICES = PINNED, FACTS };
+
+/* ---- prices --------------------------------------------------------------- */
 
 static void price(char out[32], double value) {
   if (isnan(value))
@@ -180,14 +182,61 @@ static void price(char out[32], double value) {
     snprintf(out, 32, "%.15g", value);
 }
 
+void nst_run_settings_recall_price(nst_run_settings *s, nst_runfile *run) {
+  const char *there = nst_runfile_get(run, "price");
+  char in[32], out[32];
+  if (!there || sscanf(there, "%31s in, %31s out", in, out) != 2) return;
+  if (isnan(s->price_in) && strcmp(in, "unknown")) s->price_in = strtod(in, NULL);
+  if (isnan(s->price_out) && strcmp(out, "unknown")) s->price_out = strtod(out, NULL);
+}
+
+double nst_run_settings_cost(const nst_run_settings *s, const json_t *usage) {
+  if (!usage || (isnan(s->price_in) && isnan(s->price_out))) return NAN;
+  return ((isnan(s->price_in) ? 0 : s->price_in) * (double)json_integer_value(json_object_get(usage, "input_tokens")) +
+          (isnan(s->price_out) ? 0 : s->price_out) *
+            (double)json_integer_value(json_object_get(usage, "output_tokens"))) /
+         1e6;
+}
+
+typedef struct {
+  nst_runfile *run;
+  const nst_run_settings *settings;
+  char *error;
+  bool failed;
+} repricing;
+
+static bool reprice_sample(void *context, const nst_sample *sample, const nst_result *result) {
+  repricing *r = context;
+  (void)result;
+  const double cost = nst_run_settings_cost(r->settings, json_object_get(sample->json, "usage"));
+  if (isnan(cost)) return true;
+  nst_sample other = *sample;
+  other.json = json_copy(sample->json);
+  json_object_set_new(other.json, "cost", json_real(cost));
+  r->failed = !nst_runfile_amend_sample(r->run, &other, r->error);
+  json_decref(other.json);
+  return !r->failed;
+}
+
+/* The costs of what is there, at the price of now. */
+static bool reprice(nst_runfile *run, const nst_run_settings *s, const char *prices, char *error) {
+  repricing r = {run, s, error, false};
+  return nst_runfile_begin(run, error) && nst_runfile_put(run, "price", prices, error) &&
+         nst_runfile_each_sample(run, reprice_sample, &r, error) && !r.failed &&
+         nst_runfile_each_revision(run, reprice_sample, &r, error) && !r.failed && nst_runfile_commit(run, error);
+}
+
+/* ---- agreement ------------------------------------------------------------ */
+
 bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const nst_task *tasks, size_t ntasks, size_t n,
                             uint64_t samples, char error[NST_RUNFILE_ERROR]) {
   json_t *sampling = nst_run_settings_sampling(s);
-  char hash[NST_DIGEST_TEXT], in[32], out[32], prices[72], count[24];
+  char hash[NST_DIGEST_TEXT], in[32], out[32], prices[72], count[24], total[24];
   hash_tasks(hash, tasks, ntasks);
   price(in, s->price_in), price(out, s->price_out);
   snprintf(prices, sizeof prices, "%s in, %s out", in, out);
   snprintf(count, sizeof count, "%llu", (unsigned long long)samples);
+  snprintf(total, sizeof total, "%zu", ntasks);
   char *sampling_text = nst_record_text(sampling, NULL);
   size_t url_size = strlen(s->base_url);
   while (url_size && s->base_url[url_size - 1] == '/') url_size--;
@@ -202,7 +251,7 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
     [GRAMMAR] = {"grammar", (char *)(s->constraint ? nst_constraint_name(s->constraint) : NULL)},
     [PRICES] = {"price", prices}};
   bool ok = true, fresh = !nst_runfile_get(run, "model");
-  for (int i = 0; ok && !fresh && i < FACTS; i++) {
+  for (int i = 0; ok && !fresh && i < PINNED; i++) {
     const char *there = nst_runfile_get(run, facts[i].name);
     if (there ? facts[i].value && !strcmp(there, facts[i].value) : !facts[i].value) continue;
     ok = false;
@@ -223,10 +272,12 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
     ok = nst_runfile_begin(run, error);
     for (int i = 0; ok && fresh && i < FACTS; i++)
       if (facts[i].value) ok = nst_runfile_put(run, facts[i].name, facts[i].value, error);
-    ok = ok && nst_runfile_put(run, "samples", count, error);
+    ok = ok && nst_runfile_put(run, "samples", count, error) && nst_runfile_put(run, "tasks_total", total, error);
     for (size_t i = have; ok && i < n; i++) ok = nst_runfile_put_task(run, i, &tasks[i], error);
     ok = ok && nst_runfile_commit(run, error);
   }
+  const char *priced = ok && !fresh ? nst_runfile_get(run, "price") : prices;
+  if (ok && (!priced || strcmp(priced, prices))) ok = reprice(run, s, prices, error);
   free(base_url);
   free(sampling_text);
   json_decref(sampling);

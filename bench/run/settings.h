@@ -29,7 +29,7 @@ typedef struct {
   nst_constraint constraint;
   const char *grammar;        /* GBNF, where there is a constraint */
   uint64_t choices;           /* answers asked for in one request ("n") */
-  double price_in, price_out; /* per million tokens; NaN: not known */
+  double price_in, price_out; /* per million tokens; NaN: not known; changes no answer */
 } nst_run_settings;
 
 typedef struct {
@@ -47,9 +47,15 @@ bool nst_run_settings_check(const nst_run_settings *settings, char error[NST_RUN
 /* The sampling as one object: all that changes answers beside model and messages. The caller owns it. */
 json_t *nst_run_settings_sampling(const nst_run_settings *settings);
 /* Puts the facts, and the first `n` tasks that are not there yet, or, in a file that has facts, checks that they are
- * the same: false with an error that names what differs. Writes nothing where nothing is new. `samples` may grow. */
+ * the same: false with an error that names what differs. Writes nothing where nothing is new. `samples` may grow. The
+ * price may change: costs that are there are then those of the new one. */
 bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *settings, const nst_task *tasks, size_t ntasks,
                             size_t n, uint64_t samples, char error[NST_RUNFILE_ERROR]);
+
+/* Prices that are not given are those of the file. */
+void nst_run_settings_recall_price(nst_run_settings *settings, nst_runfile *run);
+/* Of the tokens of a usage; NaN where no price is known. */
+double nst_run_settings_cost(const nst_run_settings *settings, const json_t *usage);
 
 /* Parts of the base URL. host is for people: without user, port kept. */
 typedef struct {

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 NESTOR = os.environ["NESTOR"]
-FILES = {"tasks.jsonl", "key.jsonl", "report.html", "report.txt", "oracle.run", "no-reuse.run", "bounding-boxes.run", "coin.run", "truncator.run"}
+FILES = {".nestor-demo", "tasks.jsonl", "key.jsonl", "report.html", "report.txt", "oracle.run", "no-reuse.run", "bounding-boxes.run", "coin.run", "truncator.run"}
 checks = 0
 
 
@@ -42,6 +42,16 @@ def main():
         bench("demo", "-n", 80, "--samples", 3, "-o", work / "other")
         expect(contents(work / "other") == there, "the same bytes elsewhere")
         bench("demo", "-n", 80, "--samples", 3, "-o", work / "seed", "--seed", 2)
+        mine = work / "mine"  # files of others are not overwritten
+        mine.mkdir()
+        (mine / "tasks.jsonl").write_text("mine\n")
+        said = bench("demo", "-n", 8, "--samples", 1, "-o", mine, code=3)
+        expect("tasks.jsonl is one" in said and "--force" in said, f"other files are named: {said}")
+        expect(contents(mine) == {"tasks.jsonl": b"mine\n"}, "and stay as they are")
+        bench("demo", "-n", 8, "--samples", 1, "-o", mine, "--force")
+        expect(set(contents(mine)) == FILES, "unless that is asked for")
+        (work / "empty").mkdir()
+        bench("demo", "-n", 8, "--samples", 1, "-o", work / "empty")
         expect(contents(work / "seed")["tasks.jsonl"] != there["tasks.jsonl"], "another seed, other tasks")
 
         runs = [work / "demo" / f"{m}.run" for m in ("oracle", "no-reuse", "bounding-boxes", "coin", "truncator")]

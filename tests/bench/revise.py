@@ -3,6 +3,7 @@
 import json
 import pathlib
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -80,6 +81,23 @@ class Revisions(Case):
         self.assertEqual(set(got), set(expected))
         for at, counts in expected.items():
             self.assertEqual({k: got[at][k] for k in counts}, counts, at)
+
+    def test_progress_is_of_the_round(self):
+        tasks, key = self.files(8)
+        model, nth = Model(), [0]
+
+        def script(r):
+            nth[0] += 1
+            return refuse(429, "slow down", headers={"Retry-After": "2"}) if nth[0] in (6, 30, 70) else model(r)
+        with Server(script) as server:
+            self.rounds(server, tasks, key, "--samples", 2, "--rounds", 2, "--concurrency", 1)
+        told = re.findall(r"(\d+) of (\d+) (answers|revisions in round \d) \((\d+) %", self.said)
+        self.assertGreaterEqual(len(told), 2, self.said)
+        for done, of, what, percent in told:
+            self.assertLessEqual(int(done), int(of), self.said)
+            self.assertLessEqual(int(percent), 100)
+            self.assertEqual(int(of), 16 if what == "answers" else 80)
+        self.assertIn("16 of 16 answers, ", self.said)
 
     def test_rates_are_those_of_the_model(self):
         tasks, key = self.files(40)

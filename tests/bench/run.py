@@ -52,10 +52,20 @@ class Runs(Case):
         self.assertEqual(sample["sampling"]["seed"], 12)
         self.assertEqual((sample["model"], sample["served_model"]), ("m", "served-model"))
         self.assertEqual(len({s["request_hash"] for s in self.samples().values()}), 6)
-        self.assertIn("answers that are the same to the byte", self.said)  # H06
+        self.assertNotIn("same to the byte", self.said)  # choices are alike by nature
+
+    def test_alike_programs_are_told_of_once(self):  # H06
+        for answer in "program", "model":
+            self.run_file = self.dir / f"{answer}.run"
+            with Server(lambda r: chat("workload w {}")) as server:
+                self.run_it(server, self.tasks(3, answer=answer), "--samples", 2)
+                self.assertEqual(self.said.count("3 tasks have programs that are the same to the byte"), 1, self.said)
+                self.run_it(server, self.tasks(3, answer=answer), "--samples", 2)
+                self.assertNotIn("same to the byte", self.said)
 
     def test_alike_answers_are_no_news_at_temperature_0(self):
-        self.one(chat("answer: A"), "--samples", 2, "--temperature", 0)
+        with Server(lambda r: chat("workload w {}")) as server:
+            self.run_it(server, self.tasks(1, answer="program"), "--samples", 2, "--temperature", 0)
         self.assertNotIn("same to the byte", self.said)
 
     def test_anthropic(self):
@@ -104,7 +114,7 @@ class Runs(Case):
             sample = self.samples()[f"t{i}", "0"]
             self.assertEqual((sample["completion"], sample.get("finish_reason")), (completion, finish), i)
         self.assertEqual(self.samples()["t3", "0"]["refusal"], "I cannot")
-        self.assertIn("2 refused, 1 cut", self.said)
+        self.assertIn("2 refused as the server says (judging reads the texts), 1 cut", self.said)
 
     def test_grammars_hold_programs_and_nothing_else(self):
         gbnf = subprocess.run([NESTOR, "grammar", "--format", "gbnf"], capture_output=True, text=True, check=True).stdout
@@ -183,6 +193,37 @@ class Runs(Case):
     def test_a_wait_as_long_as_is_allowed_is_waited(self):
         server = self.one([limited({"Retry-After": "2"}), chat("x")], "--longest-wait", 2)
         self.assertEqual(len(server.requests), 2)
+
+    def test_one_refusal_puts_off_one_request(self):
+        def script(r):
+            reply = limited({"Retry-After": "2"}) if r.task == "T20" and r.nth == 0 else chat("x")
+            reply.seconds = 0.01
+            return reply
+        with Server(script) as server:
+            self.run_it(server, self.tasks(60), "--concurrency", 8)
+        self.assertEqual(len(server.requests), 61)
+        order = [r.task for r in server.requests]
+        first, second = (i for i, t in enumerate(order) if t == "T20")
+        self.assertGreaterEqual(server.requests[second].at - server.requests[first].at, 2)
+        self.assertGreater(second - first, 20)  # the others went on
+
+    def test_many_refusals_make_all_wait(self):
+        began = []
+
+        def script(r):
+            began.append(r.at)
+            return chat("x") if len(began) < 5 or r.at - began[4] >= 1 else limited({"Retry-After": "1"})
+        with Server(script) as server:
+            self.run_it(server, self.tasks(60), "--concurrency", 8)
+        self.assertEqual(len(self.samples()), 60)
+        self.assertLess(len(server.requests), 60 + 20)
+
+    def test_without_a_server_the_first_request_is_the_only_one(self):
+        with Server(lambda r: chat("x")) as server:
+            url = server.url
+        self.run_it(url, self.tasks(50), "--attempts", 3, code=3)
+        self.assertIn("0 new by 3 requests", self.said)
+        self.assertIn("goes on when the server is there", self.said)
 
     def test_refusals_for_the_rate_without_an_end_are_bounded(self):
         server = self.one(limited({"Retry-After": "0"}), code=4)
@@ -416,7 +457,7 @@ class Runs(Case):
             n += 2
             self.assertEqual(len(server.requests), n)
             for word, changed in (("model", options(model="b")), ("temperature", options(temperature="0.6")), ("max-tokens", options(max_tokens="11")),
-                                  ("system", options(system="T")), ("seed", options(seed=None)), ("top-p", options(top_p="0.5")), ("price", options(price_in="1")),
+                                  ("system", options(system="T")), ("seed", options(seed=None)), ("top-p", options(top_p="0.5")),
                                   ("extra", options(extra='{"a":1}')), ("omit", options(omit="seed")), ("grammar", options(grammar="vllm"))):
                 self.run_it(server, self.tasks(2), *changed, code=2)
                 self.assertIn(f"another {word}:", self.said)
@@ -428,6 +469,38 @@ class Runs(Case):
             self.run_file = self.dir / "b.run"
             self.run_it(server, self.tasks(2), *options(model="b"))
             self.assertEqual(len(server.requests), n + 2)
+
+    def test_a_price_may_change(self):
+        with Server(lambda r: chat("answer: A", usage=(1000, 10))) as server:
+            tasks, key = self.files(2)
+
+            def costs(*options, **more):
+                self.run_it(server, tasks, "--key", key, *options, **more)
+                return {round(s.get("cost", -1), 9) for s in self.samples().values()}
+            self.assertEqual(costs(), {-1})
+            self.assertEqual(costs("--price-in", 2), {0.002})  # of what was there
+            before = self.run_file.read_bytes()
+            self.assertEqual(costs(), {0.002})  # not given: that of the file
+            self.assertEqual(self.run_file.read_bytes(), before)
+            self.assertEqual(costs("--price-out", 100), {0.003})  # the other one stays
+            self.assertEqual(costs("--samples", 2), {0.003})
+            self.assertEqual(len(server.requests), 4)
+            self.assertEqual(len(self.results()), 4)
+
+    def test_of_the_first_tasks_is_said_what_is_of_them(self):
+        with Server(lambda r: chat("answer: A")) as server:
+            self.run_it(server, self.tasks(20), "--samples", 3)
+            self.run_it(server, self.tasks(20), "--samples", 3, "--limit", 5)
+            self.assertEqual(len(server.requests), 60)
+        self.assertIn("15 of 15 answers (and 45 of other tasks), 0 new", self.said)
+
+    def test_a_sample_says_when_and_by_whom(self):
+        reply = json.loads(chat("answer: A").body)
+        before = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        self.one(Reply({**reply, "system_fingerprint": "b4567-abc"}))
+        sample = self.only()
+        self.assertEqual((sample["served_model"], sample["system_fingerprint"]), ("served-model", "b4567-abc"))
+        self.assertTrue(before <= sample["answered_at"] <= time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), sample)
 
     def test_a_run_of_500_killed_20_times(self):
         pick = random.Random(20)
@@ -604,6 +677,13 @@ class Runs(Case):
             self.run_it(server, tasks, "--samples", 2, "--key", key)
             self.assertEqual((len(server.requests), self.run_file.read_bytes()), (n + 2, before))
             self.run_it(server, tasks, "--samples", 2, "--key", KEY, code=3)  # the wrong key
+
+    def test_refusals_are_counted_as_they_are_judged(self):
+        tasks, key = self.files(6)
+        with Server(lambda r: chat("I'm sorry, but I cannot help with that." if r.task in ("T1", "T4") else "answer: A")) as server:
+            self.run_it(server, tasks, "--key", key)
+        self.assertEqual(sum(r["outcome"] == "refused" for r in self.results().values()), 2)
+        self.assertIn("; 2 refused, 0 cut", self.said)
 
     def test_a_model_that_knows_the_answers_passes_tasks_of_all_kinds(self):
         tasks, key = self.dir / "tasks.jsonl", self.dir / "key.jsonl"
