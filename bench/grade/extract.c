@@ -146,21 +146,34 @@ static bool last_block(nst_extract *out, const char *at, const char *end) {
 
 /* ---- bare declarations ---------------------------------------------------- */
 
-/* A word of a declaration, a name, and what may stand behind a name: prose that begins with "mapping" is none. */
+static bool is_one_of(const char *word, size_t size, const char *const *words) {
+  for (; *words; words++)
+    if (strlen(*words) == size && !memcmp(word, *words, size)) return true;
+  return false;
+}
+
+static bool goes_on_with(const char *p, const char *end, const char *text) {
+  const size_t n = strlen(text);
+  return (size_t)(end - p) >= n && !memcmp(p, text, n);
+}
+
+/* A word of a declaration and what may stand behind it, on this line or the next: prose that begins with "mapping" is none. */
 static bool begins_declaration(span line) {
-  static const char *const words[] = {"workload", "hardware", "mapping", "model", "const", "verify", "sweep"};
+  static const char *const named[] = {"workload", "hardware", "mapping", "model", "const", "verify", "sweep", NULL};
+  static const char *const others[] = {"test", "use", NULL};
   const char *p = skip_blanks(line), *word = p;
   while (p < line.end && is_word(*p)) p++;
-  bool known = false;
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    known |= strlen(words[i]) == (size_t)(p - word) && !memcmp(word, words[i], (size_t)(p - word));
+  const size_t size = (size_t)(p - word);
   const char *name = skip_blanks((span){p, line.end});
-  if (!known || name == p || name == line.end || !is_word(*name)) return false;
+  if (is_one_of(word, size, others))
+    return name == line.end || *name == '"' || goes_on_with(name, line.end, size == 3 ? "std." : "of ");
+  if (!is_one_of(word, size, named)) return false;
+  if (name == line.end) return true;
+  if (name == p || !is_word(*name)) return false;
   for (p = name; p < line.end && is_word(*p);) p++;
   const char *behind = skip_blanks((span){p, line.end});
-  const size_t left = (size_t)(line.end - behind);
-  return !left || *behind == '(' || *behind == '{' || *behind == '=' ||
-         (behind > p && ((left > 3 && !memcmp(behind, "of ", 3)) || (left > 8 && !memcmp(behind, "against ", 8))));
+  return behind == line.end || *behind == '(' || *behind == '{' || *behind == '=' ||
+         (behind > p && (goes_on_with(behind, line.end, "of ") || goes_on_with(behind, line.end, "against ")));
 }
 
 static bool declarations(nst_extract *out, const char *at, const char *end) {

@@ -66,7 +66,14 @@ static void bare_declarations_are_found(void **state) {
   finds("Sure:\nmapping m of w on h {\n  for k\n}\nThat is all.", NST_STEP_DECLARATION, "mapping m of w on h {\n  for k\n}");
   finds("const N = 4\nworkload w(M = N) { dim m = M }", NST_STEP_DECLARATION, "const N = 4\nworkload w(M = N) { dim m = M }");
   finds("  model f(a) { out b = a }", NST_STEP_DECLARATION, "  model f(a) { out b = a }");
+  finds("Here:\nhardware\nh { memory M compute C }", NST_STEP_DECLARATION, "hardware\nh { memory M compute C }");
+  finds("test of m { expect fits }\nEnd.", NST_STEP_DECLARATION, "test of m { expect fits }");
+  finds("test \"a\" of m { expect fits }", NST_STEP_DECLARATION, "test \"a\" of m { expect fits }");
+  finds("use std.hardware.edge\nmapping m of w on edge { }", NST_STEP_DECLARATION,
+        "use std.hardware.edge\nmapping m of w on edge { }");
   none("mapping the loops to the array is easy {}");
+  none("use the array {}");
+  none("test it {}");
   none("The mapping m of w on h keeps all.");
   none("");
   assert_true(program("mapping m of w on h {\n for k").cut);
