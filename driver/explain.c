@@ -90,7 +90,7 @@ nestor_status nestor_eval_explain(nestor_eval *eval, nestor_buffer *buffer) {
   for (int i = 0; i < m->scope.nparams; i++) params[i] = m->scope.params[i].name;
   for (int i = 0; i < m->scope.nvalues; i++) values[i] = m->scope.values[i].name;
   nst_explain x = {.e = eval, .m = m, .nest = eval->nest, .counts = eval->counts, .arena = arena,
-                   .out = &buffer->text, .params = params, .values = values};
+                   .out = &buffer->text, .point = eval->params, .params = params, .values = values};
 
   const char *at = nst_params_text(arena, m, eval->params, " = ", ", ");
   nst_buffer_printf(x.out, "%s: %s on %s%s%s\n\n", m->name, m->workload.name, m->hardware.name, *at ? ", " : "", at);

@@ -15,6 +15,7 @@ typedef struct {
   const nst_counts *counts;
   nst_arena *arena;
   nst_buffer *out;
+  const nst_value *point;     /* the parameters of the nest and the counts */
   const nst_name *params, *values; /* names, for printing expressions */
 } nst_explain;
 

@@ -1,338 +1,166 @@
-/* Closed forms with the names of the parameters.
+/* Closed forms, and how far each holds.
  *
- * For one edge of a tensor the number of elements that move is a product:
- *   a rank of one dimension    its whole extent: every step brings other elements
- *   a sliding rank (p + r)     the window swept by the innermost loop that moves
- *                              the tile, halo counted once, times the other loops
- *                              of its dimensions
- *   a dimension not used       the rounds of its loops outside that innermost loop
- *   a par over one             1 where siblings share a read, else its places
- * This is section 4 of the counting rules for tiles that divide and ranks
- * without gaps. Nothing is printed on trust: the product must give the analysis'
- * count here, and it is tried at other parameters near by, at tiles that divide
- * and at tiles that do not, to say how far it holds. What a product cannot say
- * is left out, and said to be. */
-#include "driver/explain.h"
-#include "driver/pipeline.h"
+ * A row of the list is a figure of an edge. For it there are candidates: the
+ * product of the edge (explain_product) with every loop taken to turn, and with
+ * some of those that do not turn here taken away. Nothing is printed on trust.
+ * Every candidate is evaluated at some hundred sites beside the analysis, and
+ * with it the conditions that could keep it true: that a tile is below, within
+ * or not below what it splits, that tiles divide, that the sizes stay. Of the
+ * conditions that hold here as many are dropped as can be without letting in a
+ * site where text and count differ, and the candidate that needs the least is
+ * printed with them. Where all of them together let one in, or more would have
+ * to be said than a reader keeps in mind, no form is printed. */
+#include "base/vec.h"
+#include "driver/explain_product.h"
+#include "driver/explain_sites.h"
 #include "driver/table.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef enum { F_READS, F_UPDATES, F_TILE } figure;
+enum { CONDITIONS = 60, OPTIONAL_LOOPS = 4, EVIDENCE = 8, STATED = 4 };
+
+typedef enum { ROW_READS, ROW_UPDATES, ROW_TILE, ROW_READ_BACK } row_kind;
+typedef enum { SAME_SIZES, DIVIDES, BELOW, WITHIN, NOT_BELOW } condition_kind;
 typedef struct {
-  nst_buffer text;
-  int64_t value;
-  bool good;      /* a product could be formed and does not overflow */
-} product;
-
-/* A number with the text that stands for it. */
-typedef struct { const char *text; int64_t value; } term;
-
-static bool is_literal(const char *text) {
-  return text[strspn(text, "0123456789")] == '\0';
-}
-
-/* One word, one bracket or one call: what may stand in any formula as it is. */
-static bool is_atom(const char *text) {
-  if (!strchr(text, ' ')) return true;
-  const char *at = text;
-  while (isalnum((unsigned char)*at) || *at == '_') at++;
-  if (*at != '(') return false;
-  for (int depth = 0; *at; at++) {
-    depth += (*at == '(') - (*at == ')');
-    if (!depth) return !at[1];
-  }
-  return false;
-}
-
-static const char *atom(nst_arena *arena, const char *text) {
-  return is_atom(text) ? text : nst_arena_printf(arena, "(%s)", text);
-}
-
-static void factor(product *p, const char *text, int64_t value) {
-  if (__builtin_mul_overflow(p->value, value, &p->value)) p->good = false;
-  if (value == 1 && is_literal(text)) return;
-  nst_buffer_printf(&p->text, is_atom(text) ? "%s%s" : "%s(%s)", p->text.len ? " * " : "", text);
-}
-
-/* ---- sizes as text ---- */
-
-static const char *expr_text(const nst_explain *x, const nst_expr *e) {
-  nst_buffer b = {0};
-  nst_expr_print(&b, e, x->params, x->values);
-  const char *text = nst_arena_strndup(x->arena, b.text, b.len);
-  nst_buffer_fini(&b);
-  return text;
-}
-
-static const char *ceiling(const nst_explain *x, const char *whole, const nst_expr *part) {
-  return nst_arena_printf(x->arena, "ceil(%s / %s)", atom(x->arena, whole), atom(x->arena, expr_text(x, part)));
-}
-
-/* Extent of a dimension just outside path position i. */
-static term extent(const nst_explain *x, int stmt, int i, int dim) {
-  const nst_ir_node *last = NULL;
-  int at = 0;
-  for (int k = 0; k < i; k++) {
-    const nst_ir_node *n = nst_path_node(x->m, stmt, k);
-    if (!nst_is_split(n) || n->dim != dim) continue;
-    last = n;
-    at = k;
-  }
-  const int64_t value = nst_extent_outside(x->nest, stmt, i, dim);
-  if (!last) return (term){expr_text(x, x->m->workload.dims[dim].extent), value};
-  if (x->nest->tile[last->id] > value) return extent(x, stmt, at, dim); /* one tile: all that is outside */
-  switch (last->split) {
-    case NST_TILE_ONE: return (term){"1", 1};
-    case NST_TILE_BY: return (term){expr_text(x, last->size), value};
-    case NST_TILE_INTO:
-      return (term){ceiling(x, extent(x, stmt, at, dim).text, last->size), value};
-    case NST_TILE_AUTO: break;
-  }
-  return (term){nst_arena_printf(x->arena, "%lld", (long long)value), value};
-}
-
-/* Rounds of the for or places of the par at path position i. */
-static term rounds(const nst_explain *x, int stmt, int i) {
-  const nst_ir_node *n = nst_path_node(x->m, stmt, i);
-  const int64_t value = x->nest->count[n->id];
-  const term outside = extent(x, stmt, i, n->dim);
-  switch (n->split) {
-    case NST_TILE_ONE: return (term){outside.text, value};
-    case NST_TILE_BY: return (term){ceiling(x, outside.text, n->size), value};
-    case NST_TILE_INTO: return (term){expr_text(x, n->size), value};
-    case NST_TILE_AUTO: break;
-  }
-  return (term){nst_arena_printf(x->arena, "%lld", (long long)value), value};
-}
-
-/* sum |c| (X - 1) + 1 as "P + 2" or "2*P + R - 2". */
-static term width(const nst_explain *x, const int64_t *coef, const term *sizes, int n) {
-  nst_buffer b = {0};
-  int64_t constant = 1, value = 1;
-  for (int i = 0; i < n; i++) {
-    const int64_t c = coef[i] < 0 ? -coef[i] : coef[i];
-    value += c * (sizes[i].value - 1);
-    constant -= c;
-    if (is_literal(sizes[i].text)) {
-      constant += c * sizes[i].value;
-      continue;
-    }
-    nst_buffer_puts(&b, b.len ? " + " : "");
-    if (c != 1) nst_buffer_printf(&b, "%lld*", (long long)c);
-    nst_buffer_puts(&b, atom(x->arena, sizes[i].text));
-  }
-  if (!b.len) nst_buffer_int(&b, constant);
-  else if (constant) nst_buffer_printf(&b, constant < 0 ? " - %lld" : " + %lld", (long long)llabs(constant));
-  const term out = {nst_arena_strndup(x->arena, b.text, b.len), value};
-  nst_buffer_fini(&b);
-  return out;
-}
-
-/* ---- the product of one edge ---- */
+  condition_kind kind;
+  int at; /* path position */
+  const char *text;
+} condition;
 
 typedef struct {
-  const nst_explain *x;
-  const nst_edge *e;
-  const nst_nest_access *access;
-  int innermost; /* path position of the innermost for outside the child that moves the tile, or -1 */
-} builder;
+  nst_product_shape shape;
+  bool none_back; /* ROW_READ_BACK: nothing is, not all but the last */
+  const char *text;
+  int64_t value; /* here */
+  NST_VEC(condition) conditions;
+  NST_VEC(uint64_t) bits; /* by site: the conditions that hold there, and bit 63 where the text is right */
+} candidate;
 
-static const nst_nest_access *the_access(const nst_explain *x, const nst_edge *e) {
-  const nst_nest_stmt *s = &x->nest->stmts[e->stmt];
-  const nst_nest_access *found = s->out.tensor == e->tensor ? &s->out : NULL;
-  for (int i = 0; i < s->nin; i++) {
-    if (s->in[i].tensor != e->tensor) continue;
-    if (found) return NULL; /* read twice: a union, no product */
-    found = &s->in[i];
+typedef struct {
+  nst_edge edge;
+  row_kind kind;
+  NST_VEC(candidate *) candidates;
+} row;
+
+typedef struct {
+  nst_explain x; /* first: edges hand on the explanation */
+  nst_arena *arena;
+  NST_VEC(row *) rows;
+} forms;
+
+static const uint64_t RIGHT = UINT64_C(1) << 63;
+
+/* ---- candidates ---- */
+
+static nst_edge_figure figure_of(row_kind kind) {
+  switch (kind) {
+  case ROW_READS: return NST_F_READS;
+  case ROW_UPDATES: return NST_F_UPDATES;
+  case ROW_TILE:
+  case ROW_READ_BACK: break;
   }
-  return found;
+  return NST_F_TILE;
 }
 
-static bool in_rank(const nst_nest_rank *r, int dim) {
-  for (int t = 0; t < r->nterms; t++)
-    if (r->ir[t].dim == dim) return true;
-  return false;
+/* Every element of the tensor once: the tile outside all loops. */
+static nst_edge whole_of(const nst_edge *e) { return (nst_edge){e->stmt, e->tensor, e->parent, 0, false}; }
+
+static nst_formed product_of(const nst_explain *x, const row *r, nst_product_shape *shape) {
+  const nst_edge whole = whole_of(&r->edge);
+  return nst_product_make(x, r->kind == ROW_READ_BACK ? &whole : &r->edge, figure_of(r->kind), shape);
 }
 
-/* Each dimension in one place only, else the ranks do not vary independently. */
-static bool independent(const nst_nest_access *a) {
-  for (int r = 0; r < a->nranks; r++)
-    for (int t = 0; t < a->ranks[r].nterms; t++)
-      for (int q = r; q < a->nranks; q++)
-        for (int u = q == r ? t + 1 : 0; u < a->ranks[q].nterms; u++)
-          if (a->ranks[q].ir[u].dim == a->ranks[r].ir[t].dim) return false;
-  return true;
+/* Whether a candidate's text gives the count at a site. */
+static bool is_right(const nst_explain *x, const row *r, candidate *c) {
+  const nst_ir_node *parent = nst_path_node(x->m, r->edge.stmt, r->edge.parent);
+  const nst_moves *moved = nst_counts_at(x->counts, r->edge.stmt, parent->level, r->edge.tensor);
+  if (r->kind == ROW_READ_BACK && c->none_back) return moved->reads == 0;
+  nst_formed p = product_of(x, r, &c->shape);
+  const bool good = p.good;
+  const int64_t value = p.value;
+  nst_buffer_fini(&p.text);
+  if (r->kind == ROW_READ_BACK) return good && moved->updates - moved->reads == value;
+  return good && value == nst_product_counted(x, &r->edge, figure_of(r->kind));
 }
 
-static bool moves(const builder *b, int i) {
-  const nst_ir_node *n = nst_path_node(b->x->m, b->e->stmt, i);
-  return nst_is_split(n) && b->x->nest->count[n->id] > 1;
+static void add_condition(forms *f, candidate *c, condition_kind kind, int at, const char *text) {
+  if (c->conditions.len < CONDITIONS) *nst_vec_push(f->arena, &c->conditions) = (condition){kind, at, text};
 }
 
-static bool shares(const builder *b, const nst_ir_node *par, figure f) {
-  const nst_ir_level *array = &b->x->m->hardware.levels[par->level];
-  return f == F_UPDATES || array->multicast;
-}
-
-/* The part of a dimension that the siblings under one parent hold together. */
-static term together(const builder *b, int dim, figure f) {
-  int at = b->e->child;
-  for (int i = b->e->child - 1; i > b->e->parent; i--) {
-    const nst_ir_node *n = nst_path_node(b->x->m, b->e->stmt, i);
-    if (!nst_is_split(n) || n->dim != dim) continue;
-    if (n->kind == NST_NODE_FOR || !shares(b, n, f)) break;
-    at = i;
-  }
-  return extent(b->x, b->e->stmt, at, dim);
-}
-
-/* Whether the node at i is one of those that `together` has taken in. */
-static bool taken_in(const builder *b, int i, figure f) {
-  const nst_ir_node *n = nst_path_node(b->x->m, b->e->stmt, i);
-  if (n->kind != NST_NODE_PAR || i < b->e->parent || !shares(b, n, f)) return false;
-  for (int k = i + 1; k < b->e->child; k++) {
-    const nst_ir_node *inside = nst_path_node(b->x->m, b->e->stmt, k);
-    if (nst_is_split(inside) && inside->dim == n->dim && (inside->kind == NST_NODE_FOR || !shares(b, inside, f)))
-      return false;
-  }
-  return true;
-}
-
-/* A window over all of the rank's dimensions that reaches past a declared shape on both sides has its size. */
-static term inside_shape(const builder *b, const nst_nest_rank *r, const term *sizes, term w) {
-  if (r->size < 0) return w;
-  int64_t first = r->offset;
-  for (int t = 0; t < r->nterms; t++) {
-    const int64_t all = b->x->nest->extent[r->ir[t].dim];
-    if (sizes[t].value != all) return w;
-    if (r->coef[t] < 0) first += r->coef[t] * (all - 1);
-  }
-  if (first > 0 || first + w.value < r->size) return w;
-  const ptrdiff_t rank = r - b->access->ranks;
-  return (term){expr_text(b->x, b->x->m->workload.tensors[b->e->tensor].shape[rank]), r->size};
-}
-
-static void sliding_rank(const builder *b, product *p, const nst_nest_rank *r, figure f) {
-  term *sizes = NST_NEW_ARRAY(b->x->arena, r->nterms, term);
-  int first = b->innermost; /* the outermost of the loops whose sweep is one window */
-  for (int i = first - 1; first >= 0 && i >= 0; i--) {
-    if (!moves(b, i)) continue;
-    const nst_ir_node *n = nst_path_node(b->x->m, b->e->stmt, i);
-    if (n->kind != NST_NODE_FOR || n->dim != nst_path_node(b->x->m, b->e->stmt, first)->dim) break;
-    first = i;
-  }
-  const int dim = b->innermost < 0 ? -1 : nst_path_node(b->x->m, b->e->stmt, b->innermost)->dim;
-  const bool sweeps = dim >= 0 && in_rank(r, dim);
-  for (int t = 0; t < r->nterms; t++)
-    sizes[t] = sweeps && r->ir[t].dim == dim ? extent(b->x, b->e->stmt, first, dim) : together(b, r->ir[t].dim, f);
-  const term w = inside_shape(b, r, sizes, width(b->x, r->coef, sizes, r->nterms));
-  factor(p, w.text, w.value);
-  for (int i = 0; i < b->e->child; i++) {
-    const nst_ir_node *n = nst_path_node(b->x->m, b->e->stmt, i);
-    if (!moves(b, i) || !in_rank(r, n->dim) || taken_in(b, i, f)) continue;
-    if (sweeps && n->dim == dim && i >= first) continue;
-    const term times = rounds(b->x, b->e->stmt, i);
-    factor(p, times.text, times.value);
-  }
-}
-
-static void dimension_rank(const builder *b, product *p, int dim) {
-  const term whole = extent(b->x, b->e->stmt, 0, dim);
-  factor(p, whole.text, whole.value);
-}
-
-/* Loops and pars over dimensions that the tensor does not use. */
-static void unused_dimensions(const builder *b, product *p, figure f) {
-  for (int i = 0; i < b->e->child; i++) {
-    const nst_ir_node *n = nst_path_node(b->x->m, b->e->stmt, i);
-    if (!moves(b, i) || nst_uses_dim(b->x->m, b->e->stmt, b->e->tensor, n->dim)) continue;
-    if (n->kind == NST_NODE_FOR && i > b->innermost) continue; /* the tile stays */
-    if (n->kind == NST_NODE_PAR && i > b->e->parent && shares(b, n, f)) continue;
-    const term times = rounds(b->x, b->e->stmt, i);
-    factor(p, times.text, times.value);
-  }
-}
-
-/* At the compute every operation takes part: all points, shared by siblings. */
-static void at_compute(const builder *b, product *p, figure f) {
-  const nst_ir_mapping *m = b->x->m;
-  const nst_ir_stmt *stmt = &m->workload.stmts[b->e->stmt];
-  for (int d = 0; d < stmt->ndims; d++) {
-    const term whole = extent(b->x, b->e->stmt, 0, stmt->dims[d]);
-    factor(p, whole.text, whole.value);
-  }
-  nst_buffer shared = {0};
-  int64_t by = 1;
-  for (int i = b->e->parent + 1; i < b->e->child; i++) {
-    const nst_ir_node *n = nst_path_node(m, b->e->stmt, i);
-    if (!moves(b, i) || n->kind != NST_NODE_PAR) continue;
-    if (nst_uses_dim(m, b->e->stmt, b->e->tensor, n->dim)) {
-      for (int r = 0; r < b->access->nranks; r++)
-        if (in_rank(&b->access->ranks[r], n->dim) && b->access->ranks[r].nterms > 1) p->good = false;
-      continue;
+/* The conditions that hold here. In the order in which they are best done without. */
+static void add_conditions(forms *f, const row *r, candidate *c) {
+  add_condition(f, c, SAME_SIZES, 0, "at these sizes");
+  add_condition(f, c, DIVIDES, 0, "only while tiles divide");
+  for (int pass = 0; pass < 3; pass++)
+    for (int i = 0; i < r->edge.child; i++) {
+      const nst_ir_node *n = nst_path_node(f->x.m, r->edge.stmt, i);
+      if (!nst_is_split(n)) continue;
+      const bool turns = c->shape.turns[n->id];
+      const nst_term tile = nst_product_tile(&f->x, c->shape.turns, r->edge.stmt, i);
+      const nst_term all = nst_product_extent(&f->x, c->shape.turns, r->edge.stmt, i, n->dim);
+      if (!tile.good || !all.good) continue;
+      if (pass == 0 && tile.value < all.value)
+        add_condition(f, c, BELOW, i, nst_arena_printf(f->arena, "%s < %s", tile.text, all.text));
+      if (pass == (turns ? 2 : 1) && tile.value <= all.value)
+        add_condition(f, c, WITHIN, i, nst_arena_printf(f->arena, "%s <= %s", tile.text, all.text));
+      if (pass == (turns ? 1 : 2) && tile.value >= all.value)
+        add_condition(f, c, NOT_BELOW, i, nst_arena_printf(f->arena, "%s >= %s", tile.text, all.text));
     }
-    if (!shares(b, n, f)) continue;
-    const term places = rounds(b->x, b->e->stmt, i);
-    nst_buffer_printf(&shared, " / %s", atom(b->x->arena, places.text));
-    by *= places.value;
-  }
-  if (p->value % by) p->good = false;
-  p->value /= by;
-  if (shared.len) nst_buffer_add(&p->text, shared.text, shared.len);
-  nst_buffer_fini(&shared);
 }
 
-static void tile_of(const builder *b, product *p) {
-  for (int r = 0; r < b->access->nranks; r++) {
-    const nst_nest_rank *rank = &b->access->ranks[r];
-    term *sizes = NST_NEW_ARRAY(b->x->arena, rank->nterms, term);
-    for (int t = 0; t < rank->nterms; t++) sizes[t] = extent(b->x, b->e->stmt, b->e->child, rank->ir[t].dim);
-    if (!rank->nterms) continue;
-    const term w = rank->nterms == 1 ? sizes[0] : width(b->x, rank->coef, sizes, rank->nterms);
-    const term seen = inside_shape(b, rank, sizes, w);
-    factor(p, seen.text, seen.value);
-  }
+static void add_candidate(forms *f, row *r, const bool *turns, bool none_back) {
+  candidate *c = NST_NEW(f->arena, candidate);
+  c->shape.turns = turns;
+  c->none_back = none_back;
+  nst_formed p = product_of(&f->x, r, &c->shape);
+  c->text = none_back ? "0: no partial sum comes back" : nst_arena_strndup(f->arena, p.text.text, p.text.len);
+  c->value = p.value;
+  nst_buffer_fini(&p.text);
+  if (!is_right(&f->x, r, c)) return;
+  for (size_t i = 0; i < r->candidates.len; i++)
+    if (!strcmp(r->candidates.items[i]->text, c->text)) return;
+  add_conditions(f, r, c);
+  *nst_vec_push(f->arena, &r->candidates) = c;
 }
 
-static product build(const nst_explain *x, const nst_edge *e, figure f) {
-  product p = {.value = 1, .good = true};
-  builder b = {x, e, the_access(x, e), -1};
-  if (!b.access || !independent(b.access)) p.good = false;
-  else if (f == F_TILE) tile_of(&b, &p);
-  else if (e->compute) at_compute(&b, &p, f);
-  else {
-    for (int i = 0; i < e->child; i++) {
-      const nst_ir_node *n = nst_path_node(x->m, e->stmt, i);
-      if (n->kind == NST_NODE_FOR && moves(&b, i) && nst_uses_dim(x->m, e->stmt, e->tensor, n->dim)) b.innermost = i;
+/* The loops that turn here turn in every candidate; of the others each set is tried, the smallest first. */
+static void add_row(forms *f, const nst_edge *e, row_kind kind) {
+  row *r = NST_NEW(f->arena, row);
+  r->edge = *e;
+  r->kind = kind;
+  *nst_vec_push(f->arena, &f->rows) = r;
+  const int nnodes = f->x.m->nnodes;
+  int still[OPTIONAL_LOOPS], nstill = 0;
+  bool *fixed = NST_NEW_ARRAY(f->arena, nnodes, bool);
+  for (int i = 0; i < nnodes; i++) fixed[i] = true;
+  for (int i = 0; i < e->child; i++) {
+    const nst_ir_node *n = nst_path_node(f->x.m, e->stmt, i);
+    if (!nst_is_split(n) || f->x.nest->count[n->id] > 1) continue;
+    if (nstill < OPTIONAL_LOOPS)
+      still[nstill++] = n->id;
+    else
+      fixed[n->id] = false;
+  }
+  if (kind == ROW_READ_BACK) add_candidate(f, r, fixed, true);
+  for (int size = 0; size <= nstill; size++)
+    for (unsigned set = 0; set < 1u << nstill; set++) {
+      if (__builtin_popcount(set) != size || (kind == ROW_READ_BACK && size)) continue;
+      bool *turns = NST_NEW_ARRAY(f->arena, nnodes, bool);
+      memcpy(turns, fixed, (size_t)nnodes * sizeof *turns);
+      for (int i = 0; i < nstill; i++) turns[still[i]] = !(set >> i & 1);
+      add_candidate(f, r, turns, false);
     }
-    for (int r = 0; r < b.access->nranks; r++) {
-      const nst_nest_rank *rank = &b.access->ranks[r];
-      if (rank->nterms == 1) dimension_rank(&b, &p, rank->ir[0].dim);
-      else if (rank->nterms > 1) sliding_rank(&b, &p, rank, f);
-    }
-    unused_dimensions(&b, &p, f);
-  }
-  if (!p.text.len) nst_buffer_puts(&p.text, "1");
-  return p;
 }
 
-/* ---- checking ---- */
-
-static int64_t counted(const nst_explain *x, const nst_edge *e, figure f) {
-  const nst_ir_node *parent = nst_path_node(x->m, e->stmt, e->parent), *child = nst_path_node(x->m, e->stmt, e->child);
-  const nst_moves *moved = nst_counts_at(x->counts, e->stmt, parent->level, e->tensor);
-  switch (f) {
-    case F_READS: return moved->reads;
-    case F_UPDATES: return moved->updates;
-    case F_TILE: break;
-  }
-  for (int i = 0; i < x->m->nslots; i++)
-    if (x->m->slots[i].node == child->id && x->m->slots[i].tensor == e->tensor) return x->counts->tile[i];
-  return -1;
+static void edge_rows(nst_explain *x, const nst_edge *e) {
+  forms *f = (forms *)(void *)x;
+  const bool output = x->m->workload.stmts[e->stmt].out.tensor == e->tensor;
+  add_row(f, e, output ? ROW_UPDATES : ROW_READS);
+  if (output) add_row(f, e, ROW_READ_BACK);
+  if (!e->compute) add_row(f, e, ROW_TILE);
 }
+
+/* ---- sites ---- */
 
 static bool divides(const nst_explain *x, int stmt) {
   for (int i = 0; i < x->m->paths[stmt].nnodes; i++) {
@@ -345,128 +173,172 @@ static bool divides(const nst_explain *x, int stmt) {
   return true;
 }
 
-typedef enum { HOLDS_NOT, HOLDS_HERE, HOLDS_PERFECT, HOLDS_NEARBY } extent_of_truth;
-
-/* Tries the same text at another point. */
-static void try_at(const nst_explain *x, const nst_edge *e, figure f, const char *text, nestor_eval *other,
-                   int param, int64_t value, bool *perfect, bool *imperfect, int *tried) {
-  if (value < 1) return;
-  for (int i = 0; i < x->m->scope.nparams; i++) other->params[i] = x->e->params[i];
-  other->params[param] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_rat_int(value)};
-  nst_eval_refuel(other);
-  if (!nst_pipeline_evaluate(other, NESTOR_ENGINE_ANALYSIS, NULL)) return;
-  nst_explain there = *x;
-  there.e = other;
-  there.nest = other->nest;
-  there.counts = other->counts;
-  product p = build(&there, e, f);
-  if (p.good && !strcmp(p.text.text, text)) { /* the same loops turn there */
-    const bool same = p.value == counted(&there, e, f);
-    if (divides(&there, e->stmt)) *perfect &= same;
-    else *imperfect &= same;
-    ++*tried;
-  }
-  nst_buffer_fini(&p.text);
+static bool holds(const nst_explain *x, const row *r, const candidate *c, const condition *k, bool divided,
+                  bool same_sizes) {
+  if (k->kind == SAME_SIZES) return same_sizes;
+  if (k->kind == DIVIDES) return divided;
+  const nst_ir_node *n = nst_path_node(x->m, r->edge.stmt, k->at);
+  const nst_term tile = nst_product_tile(x, c->shape.turns, r->edge.stmt, k->at);
+  const nst_term all = nst_product_extent(x, c->shape.turns, r->edge.stmt, k->at, n->dim);
+  if (!tile.good || !all.good) return true; /* nothing can be said: the site counts against the text */
+  return k->kind == BELOW    ? tile.value < all.value
+         : k->kind == WITHIN ? tile.value <= all.value
+                             : tile.value >= all.value;
 }
 
-static extent_of_truth truth(const nst_explain *x, const nst_edge *e, figure f, const product *p, nestor_eval *other) {
-  if (!p->good || p->value != counted(x, e, f)) return HOLDS_NOT;
-  bool perfect = true, imperfect = true;
-  int tried = 0;
-  for (int i = 0; i < x->m->scope.nparams; i++) {
-    int64_t v;
-    if (x->e->params[i].kind != NST_VALUE_RAT || !nst_rat_to_i64(&v, x->e->params[i].rat) || v < 1 || v > INT32_MAX)
-      continue;
-    const int64_t near[] = {v / 2, 2 * v, v + 1, v - 1, v / 2 + 1};
-    for (size_t k = 0; k < sizeof near / sizeof *near; k++)
-      try_at(x, e, f, p->text.text, other, i, near[k], &perfect, &imperfect, &tried);
+static void try_here(void *context, const nst_explain *site, bool same_sizes) {
+  forms *f = context;
+  int stmt = -1;
+  bool divided = false;
+  for (size_t i = 0; i < f->rows.len; i++) {
+    const row *r = f->rows.items[i];
+    if (r->edge.stmt != stmt) divided = divides(site, stmt = r->edge.stmt);
+    for (size_t k = 0; k < r->candidates.len; k++) {
+      candidate *c = r->candidates.items[k];
+      uint64_t bits = is_right(site, r, c) ? RIGHT : 0;
+      for (size_t j = 0; j < c->conditions.len; j++)
+        if (holds(site, r, c, &c->conditions.items[j], divided, same_sizes)) bits |= UINT64_C(1) << j;
+      *nst_vec_push(f->arena, &c->bits) = bits;
+    }
   }
-  if (!perfect) return HOLDS_NOT;
-  if (!tried) return HOLDS_HERE;
-  return imperfect ? HOLDS_NEARBY : HOLDS_PERFECT;
+}
+
+/* ---- choosing ---- */
+
+static bool contradicted(const candidate *c, uint64_t conditions) {
+  for (size_t i = 0; i < c->bits.len; i++)
+    if ((c->bits.items[i] & conditions) == conditions && !(c->bits.items[i] & RIGHT)) return true;
+  return false;
+}
+
+/* Whether enough sites that keep some conditions and break another say that it can be done without; also where no site
+ * at all breaks it. */
+static bool is_shown(const candidate *c, uint64_t conditions, uint64_t dropped) {
+  int broken = 0;
+  bool ever = false;
+  for (size_t i = 0; i < c->bits.len; i++) {
+    const bool breaks = !(c->bits.items[i] & dropped);
+    ever = ever || breaks;
+    broken += breaks && (c->bits.items[i] & conditions) == conditions;
+  }
+  return !ever || broken >= EVIDENCE;
+}
+
+static bool implied(const candidate *c, uint64_t conditions, const condition *k) {
+  for (size_t i = 0; k->kind == WITHIN && i < c->conditions.len; i++)
+    if (conditions >> i & 1 && c->conditions.items[i].kind == BELOW && c->conditions.items[i].at == k->at) return true;
+  return false;
+}
+
+/* As few conditions as keep the candidate true; false: all of them do not. What was dropped comes back where too few
+ * sites speak for it. */
+static bool settle(const candidate *c, uint64_t *conditions) {
+  *conditions = (UINT64_C(1) << c->conditions.len) - 1;
+  if (!c->bits.len || contradicted(c, *conditions)) return false;
+  for (size_t i = 0; i < c->conditions.len; i++)
+    if (!contradicted(c, *conditions & ~(UINT64_C(1) << i))) *conditions &= ~(UINT64_C(1) << i);
+  const uint64_t needed = *conditions;
+  for (size_t i = 0; i < c->conditions.len; i++) {
+    const uint64_t one = UINT64_C(1) << i;
+    if (!(needed & one) && !implied(c, *conditions, &c->conditions.items[i]) && !is_shown(c, needed, one))
+      *conditions |= one;
+  }
+  return true;
+}
+
+static int burden(const candidate *c, uint64_t conditions) {
+  static const int weight[] = {[SAME_SIZES] = 8, [DIVIDES] = 3, [BELOW] = 2, [WITHIN] = 1, [NOT_BELOW] = 2};
+  int sum = 0;
+  for (size_t i = 0; i < c->conditions.len; i++)
+    if (conditions >> i & 1) sum += weight[c->conditions.items[i].kind];
+  return sum;
+}
+
+static const candidate *choose(const row *r, uint64_t *conditions) {
+  const candidate *best = NULL;
+  for (size_t i = 0; i < r->candidates.len; i++) {
+    const candidate *c = r->candidates.items[i];
+    uint64_t mine;
+    if (!settle(c, &mine) || __builtin_popcountll(mine) > STATED) continue;
+    if (best && burden(c, mine) >= burden(best, *conditions)) continue;
+    best = c;
+    *conditions = mine;
+  }
+  return best;
 }
 
 /* ---- printing ---- */
 
-typedef struct {
-  nst_table table;
-  nestor_eval *other;
-  int left_out;
-} printer;
-
 /* In a cascade a counter is a sum over statements: the statement stands beside it. */
-static void label(nst_explain *x, printer *out, const nst_edge *e, const char *name, const nst_ir_node *at) {
+static void label(const nst_explain *x, nst_table *t, const row *r) {
+  static const char *const names[] = {"reads", "updates", "tile", "reads"};
   const nst_ir_workload *w = &x->m->workload;
-  nst_buffer *cell = nst_table_cell(&out->table);
-  nst_buffer_printf(cell, "%s(%s, %s)", name, x->m->hardware.levels[at->level].name, w->tensors[e->tensor].name);
+  const nst_edge *e = &r->edge;
+  const nst_ir_node *at = nst_path_node(x->m, e->stmt, r->kind == ROW_TILE ? e->child : e->parent);
+  nst_buffer *cell = nst_table_cell(t);
+  nst_buffer_printf(cell, "%s(%s, %s)", names[r->kind], x->m->hardware.levels[at->level].name,
+                    w->tensors[e->tensor].name);
   if (w->nstmts > 1) nst_buffer_printf(cell, " in %s", w->tensors[w->stmts[e->stmt].out.tensor].name);
 }
 
-static void row(nst_explain *x, printer *out, const nst_edge *e, figure f) {
-  static const char *const names[] = {"reads", "updates", "tile"};
-  const nst_ir_node *at = nst_path_node(x->m, e->stmt, f == F_TILE ? e->child : e->parent);
-  product p = build(x, e, f);
-  const extent_of_truth holds = truth(x, e, f, &p, out->other);
-  if (holds == HOLDS_NOT) out->left_out++;
-  else {
-    label(x, out, e, names[f], at);
-    nst_buffer_printf(nst_table_cell(&out->table), "= %s", p.text.text);
-    nst_buffer *value = nst_table_cell(&out->table);
-    nst_buffer_puts(value, "= ");
-    nst_number_grouped(value, p.value);
-    nst_table_text(&out->table, holds == HOLDS_PERFECT ? "only while tiles divide" : "");
+static void say_conditions(nst_buffer *out, const candidate *c, uint64_t conditions) {
+  const char *before = "while ";
+  for (size_t i = 0; i < c->conditions.len; i++) {
+    if (!(conditions >> i & 1) || c->conditions.items[i].kind < BELOW) continue;
+    nst_buffer_printf(out, "%s%s", before, c->conditions.items[i].text);
+    before = " and ";
   }
-  nst_buffer_fini(&p.text);
+  before = *before == ' ' ? ", " : "";
+  for (size_t i = c->conditions.len; i-- > 0;) {
+    if (!(conditions >> i & 1) || c->conditions.items[i].kind >= BELOW) continue;
+    nst_buffer_printf(out, "%s%s", before, c->conditions.items[i].text);
+    before = ", ";
+  }
 }
 
-/* Partial sums that come back: all that was written but the last of each element. */
-static void read_back_row(nst_explain *x, printer *out, const nst_edge *e) {
-  const nst_ir_node *parent = nst_path_node(x->m, e->stmt, e->parent);
-  const nst_moves *moved = nst_counts_at(x->counts, e->stmt, parent->level, e->tensor);
-  nst_edge all = *e;
-  all.compute = false;
-  all.child = 0; /* outside all loops: every element once */
-  product p = build(x, &all, F_TILE);
-  int64_t once;
-  if (p.good && !__builtin_sub_overflow(moved->updates, moved->reads, &once) && once == p.value) {
-    const char *level = x->m->hardware.levels[parent->level].name, *tensor = x->m->workload.tensors[e->tensor].name;
-    label(x, out, e, "reads", parent);
-    if (moved->reads) nst_buffer_printf(nst_table_cell(&out->table), "= updates(%s, %s) - %s", level, tensor, p.text.text);
-    else nst_table_text(&out->table, "= 0: no partial sum comes back");
-    nst_buffer *value = nst_table_cell(&out->table);
-    nst_buffer_puts(value, "= ");
-    nst_number_grouped(value, moved->reads);
-    nst_table_text(&out->table, "");
-  } else out->left_out++;
-  nst_buffer_fini(&p.text);
-}
-
-/* One printer at a time: handed on through the explanation's own pass over the edges. */
-typedef struct { nst_explain x; printer *out; } pass;
-
-static void edge_rows(nst_explain *x, const nst_edge *e) {
-  printer *out = ((pass *)(void *)x)->out; /* x is the first member of a pass */
-  const bool output = x->m->workload.stmts[e->stmt].out.tensor == e->tensor;
-  row(x, out, e, output ? F_UPDATES : F_READS);
-  if (output) read_back_row(x, out, e);
-  if (!e->compute) row(x, out, e, F_TILE);
+static bool print_row(const nst_explain *x, nst_table *t, const row *r) {
+  uint64_t conditions = 0;
+  const candidate *c = choose(r, &conditions);
+  if (!c) return false;
+  const nst_ir_node *parent = nst_path_node(x->m, r->edge.stmt, r->edge.parent);
+  label(x, t, r);
+  nst_buffer *form = nst_table_cell(t);
+  nst_buffer_puts(form, "= ");
+  int64_t value = c->value;
+  if (r->kind == ROW_READ_BACK) {
+    value = nst_counts_at(x->counts, r->edge.stmt, parent->level, r->edge.tensor)->reads;
+    if (!c->none_back)
+      nst_buffer_printf(form, "updates(%s, %s) - ", x->m->hardware.levels[parent->level].name,
+                        x->m->workload.tensors[r->edge.tensor].name);
+  }
+  nst_buffer_puts(form, c->text);
+  nst_buffer *cell = nst_table_cell(t);
+  nst_buffer_puts(cell, "= ");
+  nst_number_grouped(cell, value);
+  say_conditions(nst_table_cell(t), c, conditions);
+  return true;
 }
 
 void nst_explain_formulas(nst_explain *x) {
-  printer out = {.left_out = 0};
-  nst_table_init(&out.table, 4, 4, 0, false);
-  for (int i = 0; i < x->e->program->ir->nmappings; i++)
-    if (x->e->program->ir->mappings[i] == x->m) out.other = nestor_eval_new(x->e->program, (size_t)i);
-  pass p = {*x, &out};
-  nst_explain_edges(&p.x, edge_rows);
-  nst_buffer_puts(x->out, "\nclosed forms, in elements, each checked against the analysis at these parameters and near them\n");
-  nst_table_print(&out.table, x->out);
-  if (out.left_out) {
+  forms f = {.x = *x, .arena = nst_arena_new()};
+  f.x.arena = f.arena;
+  nst_explain_edges(&f.x, edge_rows);
+  const int tried = nst_explain_sites(&f.x, try_here, &f);
+  nst_table t;
+  nst_table_init(&t, 4, 4, 0, false);
+  int left_out = 0;
+  nst_buffer_puts(
+    x->out, "\nclosed forms, in elements, each equal to the analysis at all points tried around these parameters (");
+  nst_number_grouped(x->out, tried);
+  nst_buffer_puts(x->out, ")\nwhere the condition behind it holds\n");
+  for (size_t i = 0; i < f.rows.len; i++) left_out += !print_row(x, &t, f.rows.items[i]);
+  nst_table_print(&t, x->out);
+  if (left_out) {
     nst_buffer_puts(x->out, "  ");
-    nst_count_of(x->out, out.left_out, "figure has", "figures have");
+    nst_count_of(x->out, left_out, "figure has", "figures have");
     nst_buffer_puts(x->out, " no short closed form here (tiles cut short, windows cut by a declared shape, tiles that\n"
                             "  return in part); the counts above are exact\n");
   }
-  nst_table_fini(&out.table);
-  nestor_eval_free(out.other);
+  nst_table_fini(&t);
+  nst_arena_free(f.arena);
 }
