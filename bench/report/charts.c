@@ -5,6 +5,7 @@
 #include "bench/report/charts.h"
 
 #include "bench/report/out.h"
+#include "bench/report/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -177,6 +178,54 @@ void nst_chart_heat(nestor_buffer *out, const nst_report *r, const nst_report_sy
     text_at(out, LEFT - 12, y + ROW / 2 + 4.5, "end", "name", name);
     for (int level = 0; level < NST_REPORT_LEVELS; level++)
       heat_cell(out, LEFT + width * level, y, width, &s->pass[kind][level], s->interval[kind][level], name, level);
+  }
+  nst_out_text(out, "</svg>\n");
+}
+
+/* ---- kinds and metrics ---------------------------------------------------- */
+
+enum { PARTS_LEFT = 128, PARTS_KIND = 79, PARTS_FIELD = 14 }; /* eight kinds, five fields each */
+
+static void part_field(nestor_buffer *out, double x, double y, const nst_report_metric *m, const char *metric,
+                       const char *kind, int level) {
+  if (!m->total) {
+    nst_text_add(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%d\" height=\"%d\" class=\"empty\"/>\n", x + 1, y + 4,
+                 PARTS_FIELD - 2, ROW - 8);
+    return;
+  }
+  const double share = (double)m->right / (double)m->total;
+  nst_text_add(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%d\" height=\"%d\" fill=\"", x, y + 2, PARTS_FIELD, ROW - 4);
+  shade(out, share);
+  nst_out_text(out, "\"><title>");
+  nst_out_html(out, metric);
+  nst_text_add(out, " in %s, level %d: %" PRIu64 " of %" PRIu64 " (%.3f)</title></rect>\n", kind, level, m->right,
+               m->total, share);
+}
+
+/* Rows are metrics, columns kinds; a field of a cell is a level, the first on the left. */
+void nst_chart_parts(nestor_buffer *out, const nst_report_system *s) {
+  const int head = 2;
+  open_svg(out, TOP + ROW * ((double)s->nmetrics + head), "right figures by kind, level and metric");
+  for (size_t i = 0; i < s->nmetrics; i++) {
+    char *clean = nst_out_clean(s->metrics[i].name, true, PARTS_LEFT / 8);
+    text_at(out, PARTS_LEFT - 12, TOP + ROW * ((double)i + head + 0.5) + 4.5, "end", "name", clean);
+    free(clean);
+  }
+  int column = 0;
+  for (int kind = 0; kind < NST_KIND_COUNT; kind++) {
+    if (!nst_parts_has_kind(s, (nst_kind)kind)) continue;
+    const char *name = nst_kind_name((nst_kind)kind);
+    const double x = PARTS_LEFT + PARTS_KIND * column++;
+    text_at(out, x + PARTS_FIELD * NST_LEVELS / 2.0, TOP + 16, "middle", "small", name);
+    for (int level = 1; level <= NST_LEVELS; level++) {
+      const double left = x + PARTS_FIELD * (level - 1);
+      nst_text_add(out, "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\" class=\"small\">%d</text>\n",
+                   left + PARTS_FIELD / 2.0, TOP + ROW + 18, level);
+      for (size_t i = 0; i < s->nmetrics; i++) {
+        const nst_report_metric m = nst_parts_sum(s, (nst_kind)kind, level, s->metrics[i].name);
+        part_field(out, left, TOP + ROW * ((double)i + head), &m, s->metrics[i].name, name, level);
+      }
+    }
   }
   nst_out_text(out, "</svg>\n");
 }

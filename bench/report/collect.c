@@ -1,6 +1,7 @@
 /* Reading run files: every sample once, counted where it belongs. What is kept of texts are the examples of failures.
  */
 #include "bench/report/figures.h"
+#include "bench/report/parts.h"
 
 #include "bench/record/memory.h"
 
@@ -50,14 +51,14 @@ nst_report *nst_report_new(const nst_report_options *options) {
 }
 
 static void free_system(nst_report_system *s) {
-  for (size_t i = 0; i < s->nmetrics; i++) free(s->metrics[i].name);
+  nst_parts_free(s);
   for (size_t i = 0; i < s->nexamples; i++) {
     nst_report_example *e = &s->examples[i];
     free(e->sample_id), free(e->completion), free(e->diagnostics), free(e->counterexample), free(e->extraction);
   }
   for (size_t i = 0; i < s->nrounds; i++) free(s->rounds[i].arm);
   for (int f = 0; f < NST_FACT_COUNT; f++) free(s->facts[f]);
-  free(s->name), free(s->cells), free(s->metrics), free(s->examples), free(s->runs), free(s->rounds);
+  free(s->name), free(s->cells), free(s->examples), free(s->runs), free(s->rounds);
   free(s->at_k), free(s->all_k);
 }
 
@@ -132,19 +133,6 @@ static uint64_t print_of(const char *bytes, size_t size) {
   uint64_t h = UINT64_C(14695981039346656037);
   for (size_t i = 0; i < size; i++) h = (h ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
   return h;
-}
-
-/* "reads@DRAM/A" and "reads_A" are of the metric reads. */
-static void add_metric(nst_report_system *s, const char *key, bool right) {
-  const size_t size = strcspn(key, "@_");
-  size_t i = 0;
-  while (i < s->nmetrics && (strncmp(s->metrics[i].name, key, size) || s->metrics[i].name[size])) i++;
-  if (i == s->nmetrics) {
-    s->metrics = more(s->metrics, s->nmetrics++, sizeof *s->metrics);
-    s->metrics[i].name = nst_memory_text(key, size);
-  }
-  s->metrics[i].total++;
-  s->metrics[i].right += right;
 }
 
 static char *value_copy(const json_t *value) {
@@ -269,7 +257,8 @@ static bool take_sample(void *context, const nst_sample *sample, const nst_resul
   if (result->outcome != NST_OUTCOME_TRUNCATED) {
     const char *key;
     json_t *right;
-    json_object_foreach(result->sub, key, right) add_metric(s, key, json_is_true(right));
+    const nst_report_task *of = &in->report->tasks[task];
+    json_object_foreach(result->sub, key, right) nst_parts_add(s, of->kind, of->level, key, json_is_true(right));
   }
   if (!result->passed) add_example(in, task, sample, result);
   return true;
@@ -313,8 +302,14 @@ static nst_report_system *system_of(nst_report *r, nst_report_file *file) {
   for (int f = 0; f < NST_FACT_COUNT; f++) s->facts[f] = copy(file->facts[f]);
   /* A name that no other system has: the model's, with what else tells them apart. */
   const char *model = s->facts[NST_FACT_MODEL];
-  char *base = nst_memory_new(strlen(model) + 48, 1), *name = nst_memory_new(strlen(model) + 48, 1);
-  sprintf(base, "%s%s", model, nst_report_has_grammar(s) ? " (grammar)" : "");
+  const char *form = nst_report_has_grammar(s) ? s->facts[NST_FACT_GRAMMAR] : "";
+  const size_t size = strlen(model) + strlen(form) + 48;
+  char *base = nst_memory_new(size, 1), *name = nst_memory_new(size, 1);
+  const bool unnamed = !strcmp(form, "1") || !strcmp(form, "true"); /* that there is one, and no more */
+  if (*form)
+    sprintf(base, "%s (grammar%s%s)", model, unnamed ? "" : ": ", unnamed ? "" : form);
+  else
+    strcpy(base, model);
   strcpy(name, base);
   for (size_t i = 0, n = 1; i < r->nsystems; i++)
     if (!strcmp(r->systems[i].name, name)) sprintf(name, "%s (%zu)", base, ++n), i = SIZE_MAX;

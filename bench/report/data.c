@@ -2,6 +2,7 @@
  * machines apart. */
 #include "bench/report/figures.h"
 #include "bench/report/out.h"
+#include "bench/report/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -57,6 +58,7 @@ static json_t *cells(const nst_report_system *s) {
       json_t *figures = mean(m, s->interval[kind][level]);
       json_object_update(one, figures);
       json_decref(figures);
+      json_object_set_new(one, "score", mean(&s->partial[kind][level], s->partial_interval[kind][level]));
       json_array_append_new(out, one);
     }
   return out;
@@ -136,6 +138,7 @@ static json_t *system_json(const nst_report *r, const nst_report_system *s) {
   json_object_set_new(out, "outcomes", outcomes(s));
   json_object_set_new(out, "repetition", runs(s));
   json_object_set_new(out, "metrics", metrics(s));
+  json_object_set_new(out, "by_kind_level_and_metric", nst_parts_json(s));
   json_object_set_new(out, "rounds", rounds(s));
   json_object_set_new(out, "tokens",
                       json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "prompt", whole(s->tokens_in), "completion",
@@ -211,6 +214,23 @@ static void csv_mean(nestor_buffer *out, const char *model, const char *figure, 
   csv_row(out, model, figure, kind, level, "", m->mean, i, m->se, (double)m->n);
 }
 
+/* Mean scores by kind and level, right figures by kind, level and metric. */
+static void csv_cells(nestor_buffer *out, const nst_report_system *s) {
+  for (int kind = NST_KIND_COUNT; kind >= 0; kind--)
+    for (int level = NST_LEVELS; level >= 0; level--) {
+      const char digit[2] = {(char)('1' + level), '\0'};
+      if (s->partial[kind][level].n)
+        csv_mean(out, s->name, "score", kind < NST_KIND_COUNT ? nst_kind_name((nst_kind)kind) : "",
+                 level < NST_LEVELS ? digit : "", &s->partial[kind][level], s->partial_interval[kind][level]);
+    }
+  for (size_t i = 0; i < s->nparts; i++) {
+    const nst_report_metric *m = &s->parts[i].figures;
+    const char digit[2] = {(char)('0' + s->parts[i].level), '\0'};
+    csv_row(out, s->name, "metric", nst_kind_name(s->parts[i].kind), digit, m->name,
+            (double)m->right / (double)m->total, none, NAN, (double)m->total);
+  }
+}
+
 static void csv_system(nestor_buffer *out, const nst_report *r, const nst_report_system *s) {
   for (int kind = NST_KIND_COUNT; kind >= 0; kind--)
     for (int level = NST_LEVELS; level >= 0; level--) {
@@ -219,7 +239,6 @@ static void csv_system(nestor_buffer *out, const nst_report *r, const nst_report
         csv_mean(out, s->name, "pass_at_1", kind < NST_KIND_COUNT ? nst_kind_name((nst_kind)kind) : "",
                  level < NST_LEVELS ? digit : "", &s->pass[kind][level], s->interval[kind][level]);
     }
-  csv_mean(out, s->name, "score", "", "", &s->score, s->score_interval);
   csv_mean(out, s->name, "pass_at_1_outstanding_excluded", "", "", &s->without_errors, s->without_errors_interval);
   csv_mean(out, s->name, "pass_at_1_outstanding_and_truncated_excluded", "", "", &s->without_cut,
            s->without_cut_interval);
@@ -239,6 +258,7 @@ static void csv_system(nestor_buffer *out, const nst_report *r, const nst_report
   for (size_t i = 0; i < s->nmetrics; i++)
     csv_row(out, s->name, "metric", "", "", s->metrics[i].name,
             (double)s->metrics[i].right / (double)s->metrics[i].total, none, NAN, (double)s->metrics[i].total);
+  csv_cells(out, s);
 }
 
 void nst_report_csv(nst_report *r, nestor_buffer *out) {

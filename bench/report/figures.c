@@ -1,5 +1,6 @@
 /* Figures of what was collected: by kind and level, with intervals; runs, variance, revisions, pairs. */
 #include "bench/report/figures.h"
+#include "bench/report/parts.h"
 
 #include "bench/record/memory.h"
 
@@ -242,8 +243,18 @@ static void pairs(nst_report *r, sample_set *set) {
 
 /* ---- all of it ------------------------------------------------------------ */
 
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const nst_report_metric *)a)->name, ((const nst_report_metric *)b)->name);
+/* Mean scores by kind and level, as means() makes of passes. */
+static void partial_scores(const nst_report *r, nst_report_system *s, sample_set *set) {
+  for (int kind = 0; kind < NST_REPORT_KINDS; kind++)
+    for (int level = 1; level <= NST_REPORT_LEVELS; level++) {
+      for (size_t i = 0; i < r->ntasks; i++) {
+        const nst_report_cell *c = &s->cells[i];
+        if (c->expected && (kind == NST_KIND_COUNT || (int)r->tasks[i].kind == kind) &&
+            (level > NST_LEVELS || r->tasks[i].level == level))
+          put(set, r, i, c->score / (double)c->expected, c->expected);
+      }
+      s->partial[kind][level - 1] = mean_of(set, r, &s->partial_interval[kind][level - 1]);
+    }
 }
 
 void nst_report_make(nst_report *r) {
@@ -253,8 +264,9 @@ void nst_report_make(nst_report *r) {
   sample_set set = {nst_memory_new(r->ntasks, sizeof(double)), nst_memory_new(r->ntasks, sizeof(size_t)), 0, 0};
   for (size_t i = 0; i < r->nsystems; i++) {
     nst_report_system *s = &r->systems[i];
-    if (s->nmetrics) qsort(s->metrics, s->nmetrics, sizeof *s->metrics, by_name);
+    nst_parts_make(s);
     means(r, s, &set);
+    partial_scores(r, s, &set);
     s->at_k = nst_memory_new(r->nks, sizeof *s->at_k);
     s->all_k = nst_memory_new(r->nks, sizeof *s->all_k);
     for (size_t k = 0; k < r->nks; k++) {

@@ -49,6 +49,13 @@ typedef struct {
   uint64_t right, total;
 } nst_report_metric;
 
+/* One `metric@level` of the answers to tasks of one kind and level. */
+typedef struct {
+  nst_kind kind;
+  int level;
+  nst_report_metric figures;
+} nst_report_part;
+
 typedef struct {
   size_t task;
   nst_outcome outcome;
@@ -78,17 +85,21 @@ typedef struct {
   char *name; /* tells it from the others */
   char *facts[NST_FACT_COUNT];
   nst_report_cell *cells; /* of each task */
-  nst_report_metric *metrics;
+  nst_report_part *parts;
+  json_t *part_index;         /* while samples are read */
+  nst_report_metric *metrics; /* sums of parts */
   nst_report_example *examples;
   nst_report_run *runs;
   nst_report_round *rounds;
-  size_t nmetrics, nexamples, nruns, nrounds;
+  size_t nparts, nmetrics, nexamples, nruns, nrounds;
   uint64_t outcomes[NST_OUTCOME_COUNT], ungraded, missing, samples; /* samples: expected of all tasks */
   uint64_t tokens_in, tokens_out, tokens_reasoning, with_usage, with_cost;
   double cost;
   /* made of these */
   nst_mean pass[NST_REPORT_KINDS][NST_REPORT_LEVELS]; /* [kind][level - 1] */
   nst_interval interval[NST_REPORT_KINDS][NST_REPORT_LEVELS];
+  nst_mean partial[NST_REPORT_KINDS][NST_REPORT_LEVELS]; /* of scores, as pass */
+  nst_interval partial_interval[NST_REPORT_KINDS][NST_REPORT_LEVELS];
   nst_mean score, without_errors, without_cut; /* pass@1 of what was answered; and of that what was not truncated */
   nst_interval score_interval, without_errors_interval, without_cut_interval;
   double *at_k, *all_k; /* of each k; NaN: a task has fewer samples */

@@ -3,6 +3,7 @@
 #include "bench/report/charts.h"
 #include "bench/report/examples.h"
 #include "bench/report/out.h"
+#include "bench/report/parts.h"
 #include "bench/report/tables.h"
 
 #include <stdlib.h>
@@ -68,6 +69,11 @@ static void section(nestor_buffer *out, const nst_report *r, const nst_report_ta
   if (!strncmp(t->id, "kinds-", 6)) {
     nst_chart_heat(out, r, &r->systems[strtoul(t->id + 6, NULL, 10)]);
     nst_out_text(out, "<details><summary>as a table, with intervals</summary>\n");
+    table(out, t);
+    nst_out_text(out, "</details>\n");
+  } else if (!strncmp(t->id, "parts-", 6)) {
+    nst_chart_parts(out, &r->systems[strtoul(t->id + 6, NULL, 10)]);
+    nst_out_text(out, "<details><summary>as a table</summary>\n");
     table(out, t);
     nst_out_text(out, "</details>\n");
   } else

@@ -4,6 +4,7 @@
 
 #include "bench/record/memory.h"
 #include "bench/report/out.h"
+#include "bench/report/parts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -382,6 +383,52 @@ static void tokens(nst_report_tables *all, const nst_report *r) {
   finish(all);
 }
 
+static nst_report_table *begin_of(nst_report_tables *all, const char *id, size_t number, const nst_report_system *s,
+                                  const char *what) {
+  char *name = nst_out_clean(s->name, true, NAME_WIDTH), *title = nst_memory_new(strlen(name) + strlen(what) + 3, 1);
+  char own[40];
+  snprintf(own, sizeof own, "%s-%zu", id, number);
+  sprintf(title, "%s: %s", name, what);
+  nst_report_table *t = begin(all, own, title);
+  free(name), free(title);
+  return t;
+}
+
+static void score_by_kind(nst_report_tables *all, const nst_report *r, const nst_report_system *s, size_t number) {
+  char heads[120];
+  snprintf(heads, sizeof heads, "kind|level 1|level 2|level 3|level 4|level 5|all|%d %% interval|tasks", percent_of(r));
+  nst_report_table *t = begin_of(all, "partial", number, s, "mean score by kind and level");
+  head(t, heads);
+  for (int kind = 0; kind < NST_REPORT_KINDS; kind++) {
+    if (!s->partial[kind][NST_LEVELS].n) continue;
+    cell(t, "%s", kind < NST_KIND_COUNT ? nst_kind_name((nst_kind)kind) : "all");
+    for (int level = 0; level < NST_REPORT_LEVELS; level++) share_cell(t, s->partial[kind][level].mean);
+    interval_cell(t, s->partial_interval[kind][NST_LEVELS]);
+    count_cell(t, s->partial[kind][NST_LEVELS].n);
+  }
+  finish(all);
+}
+
+/* A sign for each level in one cell: all three dimensions on one screen. */
+static void parts(nst_report_tables *all, const nst_report_system *s, size_t number) {
+  nst_report_table *t = begin_of(all, "parts", number, s, "right figures by kind, level and metric");
+  head(t, "metric");
+  for (int kind = 0; kind < NST_KIND_COUNT; kind++)
+    if (nst_parts_has_kind(s, (nst_kind)kind)) head(t, nst_kind_name((nst_kind)kind));
+  for (size_t i = 0; i < s->nmetrics; i++) {
+    name_cell(t, s->metrics[i].name);
+    for (int kind = 0; kind < NST_KIND_COUNT; kind++) {
+      char signs[NST_LEVELS + 1];
+      if (!nst_parts_has_kind(s, (nst_kind)kind)) continue;
+      nst_parts_signs(signs, s, (nst_kind)kind, s->metrics[i].name);
+      cell(t, "%s", signs);
+    }
+  }
+  note(t, "one sign for each level, 1 to 5: # all right; 9 to 0 the tenths that are right; . none asked for. JSON and "
+          "CSV have the figures, memory by memory");
+  finish(all);
+}
+
 /* ---- pairs, rounds, files ------------------------------------------------- */
 
 static void pairs(nst_report_tables *all, const nst_report *r, bool grammar) {
@@ -486,9 +533,11 @@ nst_report_tables nst_report_tables_make(nst_report *r) {
   by_level(&all, r);
   outcomes(&all, r);
   for (size_t i = 0; i < r->nsystems; i++) by_kind(&all, r, &r->systems[i], i);
+  for (size_t i = 0; i < r->nsystems; i++) score_by_kind(&all, r, &r->systems[i], i);
   over_k(&all, r);
   repetition(&all, r);
   metrics(&all, r);
+  for (size_t i = 0; i < r->nsystems; i++) parts(&all, &r->systems[i], i);
   pairs(&all, r, false);
   pairs(&all, r, true);
   rounds(&all, r);

@@ -207,7 +207,7 @@ static void files_of_one_model_are_its_runs(void **state) {
   json_decref(data);
   nestor_buffer *text = write(report, nst_report_text);
   expect(text, "Free against grammar-constrained decoding");
-  expect(text, "m (grammar)");
+  expect(text, "m (grammar: gbnf)");
   assert_false(has(text, "Two models, task by task"));
   nestor_buffer_free(text);
   nst_report_free(report);
@@ -289,6 +289,83 @@ static void texts_of_models_are_harmless_and_hidden_tasks_stay_hidden(void **sta
   nst_report_free(report);
 }
 
+/* Two files that differ in the form of the grammar alone are told apart by it. */
+static void forms_of_grammars_are_named(void **state) {
+  (void)state;
+  static const char *const forms[] = {"llama.cpp", "vllm", "true", NULL};
+  nst_report *report = new_report();
+  for (int file = 0; file < 4; file++) {
+    nst_runfile *run = begin("m", forms[file], "1");
+    put_task(run, 0, "repair", 2, "dev", "h");
+    put_sample(run, 0, "0", NULL, "passed", "x");
+    add(report, "m.db", run);
+  }
+  json_t *data = data_of(report), *models = json_object_get(data, "models");
+  static const char *const names[] = {"m (grammar: llama.cpp)", "m (grammar: vllm)", "m (grammar)", "m"};
+  assert_int_equal(json_array_size(models), 4);
+  for (size_t i = 0; i < 4; i++)
+    assert_string_equal(json_string_value(json_object_get(json_array_get(models, i), "name")), names[i]);
+  json_decref(data);
+  nst_report_free(report);
+}
+
+/* Figures of every kind, level and part are there, memories apart; scores beside passes. */
+static void parts_are_by_kind_level_and_metric(void **state) {
+  (void)state;
+  static const struct {
+    const char *kind, *outcome;
+    int level;
+  } tasks[] = {{"gen.mapping", "passed", 1}, {"gen.mapping", "wrong", 1}, {"gen.mapping", "wrong", 3},
+               {"repair", "passed", 3},      {"repair", "truncated", 5}};
+  nst_runfile *run = begin("m", NULL, "1");
+  for (int i = 0; i < 5; i++) {
+    put_task(run, i, tasks[i].kind, tasks[i].level, "dev", "h");
+    put_sample(run, i, "0", NULL, tasks[i].outcome, "x");
+  }
+  nst_report *report = new_report();
+  add(report, "m.db", run);
+  json_t *data = data_of(report),
+         *parts = json_object_get(json_array_get(json_object_get(data, "models"), 0), "by_kind_level_and_metric");
+  static const struct {
+    const char *kind, *metric;
+    int level, right, of;
+  } expected[] = {{"gen.mapping", "fits", 1, 2, 2}, {"gen.mapping", "reads@DRAM/A", 1, 1, 2},
+                  {"gen.mapping", "fits", 3, 1, 1}, {"gen.mapping", "reads@DRAM/A", 3, 0, 1},
+                  {"repair", "fits", 3, 1, 1},      {"repair", "reads@DRAM/A", 3, 1, 1}};
+  assert_int_equal(json_array_size(parts), 6); /* what was cut off has no parts */
+  for (size_t i = 0; i < 6; i++) {
+    json_t *part = json_array_get(parts, i);
+    assert_string_equal(json_string_value(json_object_get(part, "kind")), expected[i].kind);
+    assert_string_equal(json_string_value(json_object_get(part, "metric")), expected[i].metric);
+    assert_true(figure(part, "level") == expected[i].level);
+    assert_true(figure(part, "right") == expected[i].right && figure(part, "of") == expected[i].of);
+  }
+  assert_true(figure(data, "models/0/metrics/reads/right") == 2 && figure(data, "models/0/metrics/reads/of") == 4);
+  size_t i;
+  json_t *cell;
+  double scores = 0;
+  json_array_foreach(json_object_get(json_array_get(json_object_get(data, "models"), 0), "by_kind_and_level"), i, cell)
+    if (json_is_string(json_object_get(cell, "kind")) && figure(cell, "level") == 1) scores += figure(cell, "score/mean");
+  assert_true(fabs(scores - 0.75) < 1e-12); /* 1 and a half */
+  json_decref(data);
+
+  nestor_buffer *csv = write(report, nst_report_csv), *text = write(report, nst_report_text),
+                *html = write(report, nst_report_html);
+  expect(csv, "m,metric,gen.mapping,1,reads@DRAM/A,0.5,,,,2\n");
+  expect(csv, "m,metric,,,reads,0.5,,,,4\n");
+  expect(csv, "m,score,gen.mapping,1,,0.75,");
+  expect(text, "m: right figures by kind, level and metric\n");
+  expect(text, "fits          #.#..   ..#..\n");
+  expect(text, "reads         5.0..   ..#..\n");
+  expect(text, "m: mean score by kind and level\n");
+  expect(html, "reads in gen.mapping, level 1: 1 of 2 (0.500)");
+  expect(html, "reads in repair, level 3: 1 of 1 (1.000)");
+  nestor_buffer_free(csv);
+  nestor_buffer_free(text);
+  nestor_buffer_free(html);
+  nst_report_free(report);
+}
+
 static void what_cannot_be_reported_is_refused(void **state) {
   (void)state;
   nst_report *report = new_report();
@@ -327,6 +404,8 @@ int main(void) {
                                      cmocka_unit_test(unlike_files_are_told_of),
                                      cmocka_unit_test(revisions_are_rounds),
                                      cmocka_unit_test(texts_of_models_are_harmless_and_hidden_tasks_stay_hidden),
+                                     cmocka_unit_test(forms_of_grammars_are_named),
+                                     cmocka_unit_test(parts_are_by_kind_level_and_metric),
                                      cmocka_unit_test(what_cannot_be_reported_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
