@@ -33,6 +33,17 @@ nst_interner *nst_interner_new(nst_arena *arena) {
   return in;
 }
 
+nst_interner *nst_interner_new_from(nst_arena *arena, const nst_interner *other) {
+  nst_interner *in = malloc(sizeof *in);
+  if (!in) nst_out_of_memory();
+  *in = *other;
+  in->arena = arena;
+  in->slots = malloc(in->cap * sizeof *in->slots);
+  if (!in->slots) nst_out_of_memory();
+  memcpy(in->slots, other->slots, in->cap * sizeof *in->slots);
+  return in;
+}
+
 void nst_interner_free(nst_interner *in) {
   if (!in) return;
   free(in->slots);

@@ -43,20 +43,29 @@ static void list_declarations(nestor_program *p) {
   for (const nst_ast_decl *d = syntax->file->decls; d; d = d->next) syntax->decls[i++] = d;
 }
 
-void nst_pipeline_compile(nestor_program *p, const char *name, const char *text, size_t size) {
+bool nst_pipeline_is_base(const nestor_program *base, const char *text, size_t size) {
+  const nst_source *source = base && base->syntax ? nst_sources_get(base->sources, base->source) : NULL;
+  return source && base->stage == NESTOR_STAGE_PARSE && source->len <= size && !memcmp(source->text, text, source->len) && !nst_diags_count(base->diags) &&
+         nst_parse_ends(base->syntax->file, source);
+}
+
+bool nst_pipeline_compile(nestor_program *p, const nestor_program *base, const char *name, const char *text, size_t size) {
   /* text */
   if (size > p->settings.limits.source_bytes) {
     nst_diag_add(p->diags, NST_D_FILE_TOO_LARGE, (nst_span){0}, "%s has %zu bytes; a source may have %llu", name, size,
                  (unsigned long long)p->settings.limits.source_bytes);
-    return;
+    return true;
   }
   p->source = nst_sources_add(p->sources, name, text, size);
 
   /* text -> syntax tree */
   p->syntax = NST_NEW(p->arena, nst_syntax);
-  p->syntax->file = nst_parse(p->arena, p->interner, p->sources, p->source, p->diags);
+  p->syntax->file = base ? nst_parse_behind(p->arena, p->interner, p->sources, p->source, p->diags, base->syntax->file,
+                                            (uint32_t)nst_sources_get(base->sources, base->source)->len)
+                         : nst_parse(p->arena, p->interner, p->sources, p->source, p->diags);
+  if (!p->syntax->file) return false;
   list_declarations(p);
-  if (p->stage == NESTOR_STAGE_PARSE) return;
+  if (p->stage == NESTOR_STAGE_PARSE) return true;
   if (!p->syntax->file->decls && !nst_diags_errors(p->diags)) note_empty(p);
 
   /* syntax tree -> checked IR */
@@ -75,6 +84,7 @@ void nst_pipeline_compile(nestor_program *p, const char *name, const char *text,
     nst_diag_add(p->diags, NST_D_INTERNAL, p->ir->mappings[i]->span, "a fault of the compiler: %s", fault);
     p->ir = NULL;
   }
+  return true;
 }
 
 /* ---- evaluating ---- */

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-nestor_program *nestor_program_new(const nestor_session *session, const char *name, const char *text, size_t size,
-                                   nestor_stage stage) {
+/* NULL: it cannot be made on this base. */
+static nestor_program *make(const nestor_session *session, const nestor_program *base, const char *name, const char *text,
+                            size_t size, nestor_stage stage) {
   nestor_program *p = calloc(1, sizeof *p);
   if (!p) nst_out_of_memory();
   p->settings = session->settings;
@@ -16,13 +17,24 @@ nestor_program *nestor_program_new(const nestor_session *session, const char *na
     p->settings.code_generator = nst_arena_strndup(p->arena, p->settings.code_generator,
                                                    strlen(p->settings.code_generator));
   if (p->settings.cache) p->settings.cache = nst_arena_strndup(p->arena, p->settings.cache, strlen(p->settings.cache));
-  p->interner = nst_interner_new(p->arena);
+  p->interner = base ? nst_interner_new_from(p->arena, base->interner) : nst_interner_new(p->arena);
   p->sources = nst_sources_new(p->arena);
   p->diags = nst_diags_new(p->arena, p->sources);
-  nst_pipeline_compile(p, name ? name : "<memory>", text, size);
+  if (!nst_pipeline_compile(p, base, name ? name : "<memory>", text, size)) return nestor_program_free(p), NULL;
   nst_diags_sort(p->diags);
   p->status = nst_diags_errors(p->diags) ? NESTOR_ERROR : NESTOR_OK;
   return p;
+}
+
+nestor_program *nestor_program_new(const nestor_session *session, const char *name, const char *text, size_t size,
+                                   nestor_stage stage) {
+  return make(session, NULL, name, text, size, stage);
+}
+
+nestor_program *nestor_program_new_on(const nestor_session *session, const nestor_program *base, const char *name,
+                                      const char *text, size_t size, nestor_stage stage) {
+  nestor_program *p = nst_pipeline_is_base(base, text, size) ? make(session, base, name, text, size, stage) : NULL;
+  return p ? p : nestor_program_new(session, name, text, size, stage);
 }
 
 void nestor_program_free(nestor_program *program) {

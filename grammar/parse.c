@@ -5,6 +5,7 @@
 #include "grammar/parser.h"
 #include "grammar/state.h"
 #include <stdlib.h>
+#include <string.h>
 
 static nst_parser *start(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
                          nst_diags *diags) {
@@ -36,6 +37,39 @@ nst_ast_file *nst_parse_traced(nst_arena *arena, nst_interner *interner, nst_sou
 nst_ast_file *nst_parse(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
                         nst_diags *diags) {
   return nst_parse_traced(arena, interner, sources, source, diags, NULL);
+}
+
+bool nst_parse_ends(const nst_ast_file *file, const nst_source *source) {
+  const nst_ast_decl *last = file->decls;
+  while (last && last->next) last = last->next;
+  if (!last || !source->len || source->text[source->len - 1] != '\n' || !last->block.source) return false;
+  if (source->text[last->span.end - 1] != '}' || file->lost) return false;
+  for (size_t i = last->span.end; i < source->len; i++)
+    if (!strchr(" \t\r\n", source->text[i]) || !source->text[i]) return false;
+  return true;
+}
+
+nst_ast_file *nst_parse_behind(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
+                               nst_diags *diags, const nst_ast_file *before, uint32_t size) {
+  nst_parser *p = start(arena, interner, sources, source, diags);
+  if (!p->source || p->source->len < size || p->source->len > NST_PARSE_MAX_SOURCE) return NULL;
+  p->from = size;
+  if (!nst_scan_all(p) || nst_parse_parse(p) != 0 || nst_diags_count(diags)) return NULL;
+  /* The declarations are copied, for their links; what they hold is shared. */
+  nst_ast_decl *own = p->file->decls, **end = &p->file->decls;
+  for (const nst_ast_decl *d = before->decls; d; d = d->next) {
+    nst_ast_decl *copy = NST_NEW(arena, nst_ast_decl);
+    *copy = *d;
+    *end = copy;
+    end = &copy->next;
+  }
+  *end = own;
+  p->file->ncomments = before->ncomments + p->comments.len;
+  p->file->comments = NST_NEW_ARRAY(arena, p->file->ncomments, nst_ast_comment);
+  if (before->ncomments) memcpy(p->file->comments, before->comments, before->ncomments * sizeof *before->comments);
+  if (p->comments.len)
+    memcpy(p->file->comments + before->ncomments, p->comments.items, p->comments.len * sizeof *p->comments.items);
+  return p->file;
 }
 
 size_t nst_parse_tokens(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,

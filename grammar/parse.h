@@ -15,7 +15,15 @@ enum { NST_PARSE_MAX_SOURCE = 16 << 20 };
 nst_ast_file *nst_parse(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
                         nst_diags *diags);
 
-/* The same, marking in rules[r] each grammar rule r < nst_parse_rule_count() that was reduced. */
+/* The same for a source that begins with the text of `before`, another source's tree without any message: the declarations of `before` are
+ * taken over, and only what stands behind its first `size` bytes is read. NULL: there is something to say of that, for which the whole must be
+ * parsed; nothing is in `diags` that can be kept. A text of which nst_parse_ends says so can be gone on from. */
+nst_ast_file *nst_parse_behind(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
+                               nst_diags *diags, const nst_ast_file *before, uint32_t size);
+/* Whether what stands behind the tree's source belongs to none of its declarations: the last token is the brace of a declaration, and a line ends. */
+bool nst_parse_ends(const nst_ast_file *file, const nst_source *source);
+
+/* nst_parse, marking in rules[r] each grammar rule r < nst_parse_rule_count() that was reduced. */
 nst_ast_file *nst_parse_traced(nst_arena *arena, nst_interner *interner, nst_sources *sources, uint32_t source,
                                nst_diags *diags, unsigned char *rules);
 size_t nst_parse_rule_count(void);

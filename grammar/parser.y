@@ -52,7 +52,7 @@ static void nst_parse_error(const nst_span *span, nst_parser *p, const char *mes
     yyerrok;                                        \
   } while (0)
 }
-%initial-action { @$ = (nst_span){p->source_id, 0, 0}; }
+%initial-action { @$ = (nst_span){p->source_id, p->from, p->from}; }
 
 %union {
   nst_ast_ident id;

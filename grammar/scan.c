@@ -320,7 +320,7 @@ static bool is_text(nst_parser *p) {
     nst_diag_help(p->diags, m, "save it as UTF-8");
     return false;
   }
-  for (size_t i = 0; i < len;) {
+  for (size_t i = p->from; i < len;) {
     if ((unsigned char)(s[i] - ' ') < 0x7F - ' ') { /* plain, as nearly all is */
       i++;
       continue;

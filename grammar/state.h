@@ -47,6 +47,7 @@ typedef struct nst_parser {
   nst_diags *diags;
   const nst_source *source;
   uint32_t source_id;
+  uint32_t from; /* where scanning begins: what is before it was parsed already */
   nst_ast_file *file;
   unsigned char *rules; /* or NULL */
 
@@ -89,7 +90,7 @@ void nst_scan_token(nst_parser *p, int kind, uint32_t begin, uint32_t len);
 void nst_scan_comment(nst_parser *p, uint32_t begin, uint32_t len);
 void nst_scan_string(nst_parser *p, uint32_t begin, uint32_t len, bool closed);
 void nst_scan_respelled(nst_parser *p, int kind, uint32_t begin, uint32_t len, const char *right);
-bool nst_lex_run(nst_parser *p, const char *text, size_t len); /* lexer.l */
+bool nst_lex_run(nst_parser *p, const char *text, size_t len); /* lexer.l; the bytes from p->from on */
 
 /* parser.y */
 const char *nst_token_text(int kind); /* "workload", "'{'", "a name" */

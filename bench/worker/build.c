@@ -19,8 +19,13 @@ static void put_part(nst_wire *w, const char *text, size_t size) {
   nst_wire_put(w, "\n", 1);
 }
 
-static nestor_program *compile(const nestor_session *session, const nst_wire *text) {
-  return nestor_program_new(session, "answer", (const char *)text->bytes, text->size, NESTOR_STAGE_CHECK);
+static nestor_program *compile(const nst_build *b, const nestor_session *session) {
+  return nestor_program_new_on(session, b->given, "answer", (const char *)b->text.bytes, b->text.size, NESTOR_STAGE_CHECK);
+}
+
+void nst_build_fini(nst_build *b) {
+  nst_wire_fini(&b->text);
+  nst_kept_fini(&b->kept);
 }
 
 static nestor_program *parse(const nestor_session *session, nst_text text) {
@@ -68,13 +73,14 @@ nestor_program *nst_build_make(nst_build *b, nst_fault *fault, const nestor_sess
   b->text.size = 0;
   put_part(&b->text, q->given.text, q->given.size);
   b->first = b->text.size;
+  b->given = nst_kept_get(&b->kept, session, (const char *)b->text.bytes, b->first);
   put_part(&b->text, q->candidate.text, q->candidate.size);
   b->second = b->text.size;
   put_part(&b->text, q->probe.text, q->probe.size);
   b->before = feeds(q->given.text, q->given.size) + 1;
   b->lines = feeds(q->candidate.text, q->candidate.size) + 1;
   for (bool again = false;; again = true) {
-    nestor_program *p = compile(session, &b->text);
+    nestor_program *p = compile(b, session);
     const bool good = nestor_program_status(p) == NESTOR_OK;
     /* What parses has declarations, though it may be wrong. */
     const bool needless = nst_cut_needless(p, b->first, b->second, q->kind, q->name);
@@ -124,7 +130,7 @@ static bool twins_agree(nst_build *b, const nestor_session *session, nst_text he
   nst_wire_put(&b->text, " on ", 4);
   nst_wire_put(&b->text, hardware, strlen(hardware));
   nst_wire_put(&b->text, " { }\n", 5);
-  nestor_program *p = compile(session, &b->text);
+  nestor_program *p = compile(b, session);
   b->text.size = size;
   nestor_eval *answer = nestor_eval_new(p, nestor_program_find(p, "nst_twin_of_answer"));
   nestor_eval *given = nestor_eval_new(p, nestor_program_find(p, "nst_twin_of_given"));

@@ -37,7 +37,7 @@ void nst_judge_free(nst_judge *j) {
   if (!j) return;
   nestor_session_free(j->session);
   nestor_buffer_free(j->names);
-  nst_wire_fini(&j->build.text);
+  nst_build_fini(&j->build);
   nst_wire_fini(&j->fault.messages);
   nst_wire_fini(&j->points);
   free(j);
