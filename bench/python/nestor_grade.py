@@ -92,7 +92,7 @@ class _Http:
             self.idle.put(connection)
             if answer.status != 200:
                 raise GraderError(f"the grader answers {answer.status}: {text[:200].decode('utf-8', 'replace')}")
-            return text.decode("utf-8").splitlines()
+            return text.split(b"\n")
 
     def close(self):
         while True:
@@ -126,7 +126,7 @@ class _Library:
 
     def grade_lines(self, lines):
         body = b"\n".join(lines) + b"\n"
-        return self._text(self.library.nst_grader_grade(self.grader, body, len(body))).splitlines()
+        return self._text(self.library.nst_grader_grade(self.grader, body, len(body))).split("\n")
 
     def close(self):
         if self.grader:

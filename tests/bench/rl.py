@@ -152,6 +152,15 @@ class Rewards(unittest.TestCase):
             with self.assertRaises(nestor_grade.GraderError):
                 local.grade("nobody", "x")
 
+    def test_separators_of_other_alphabets_are_no_line_ends(self):
+        with nestor_grade.Grader(url=self.server.url) as remote, self.grader() as local:
+            for grader in remote, local:
+                task = next(t for t in self.rows if t["kind"] == "gen.mapping")["task_id"]
+                odd = [(task, "```nest\nx\u2028y\u2029z\u0085\n```", None, "a\u2028b"), self.right[0]]
+                results = grader.grade_many(odd)
+                self.assertEqual([r["outcome"] for r in results], ["syntax", "passed"])
+                self.assertEqual(results[0]["sample_id"], "a\u2028b")
+
     def test_threads_share_a_grader(self):
         with self.grader() as grader, concurrent.futures.ThreadPoolExecutor(8) as pool:
             got = list(pool.map(lambda s: grader.grade(*s)["passed"], self.all))
