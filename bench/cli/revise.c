@@ -3,9 +3,11 @@
 #include "bench/cli/answers.h"
 #include "bench/cli/judging.h"
 #include "bench/record/memory.h"
+#include "bench/stats/stats.h"
 
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,21 +125,35 @@ static void rate(char out[48], uint64_t part, uint64_t of) {
     strcpy(out, "-");
 }
 
+/* With Wilson's interval, in percent. */
+static void rate_within(char out[64], uint64_t part, uint64_t of) {
+  const nst_interval i = nst_stats_rate(part, of, 0.95);
+  if (of)
+    snprintf(out, 64, "%llu of %llu (%.1f %%, %.1f .. %.1f)", (unsigned long long)part, (unsigned long long)of,
+             100 * (double)part / (double)of, 100 * i.low, 100 * i.high);
+  else
+    strcpy(out, "-");
+}
+
 static void print_text(const nst_revise_round *rounds, const plan *p) {
-  printf("%-15s %5s  %-22s %-22s %-22s %7s %10s %8s\n", "arm", "round", "passed", "fixed", "broken", "gain",
-         "tokens out", "missing");
+  printf("%-15s %5s  %-20s %-34s %-34s %7s %10s %8s\n", "arm", "round", "passed", "fixed (95 % interval)",
+         "broken (95 % interval)", "gain", "tokens out", "missing");
   for (int arm = 0; arm < NST_ARM_COUNT; arm++)
     for (uint64_t k = 0; p->on[arm] && k < p->rounds; k++) {
       const nst_revise_round *r = &rounds[(uint64_t)arm * p->rounds + k];
-      char passed[48], fixed[48], broken[48], tokens[32];
+      char passed[48], fixed[64], broken[64], tokens[32];
       rate(passed, nst_revise_passed(r), r->chains);
-      rate(fixed, r->fixed, r->wrong);
-      rate(broken, r->broken, r->right);
+      rate_within(fixed, r->fixed, r->wrong);
+      rate_within(broken, r->broken, r->right);
       bench_amount(tokens, r->tokens_out);
-      printf("%-15s %5llu  %-22s %-22s %-22s %+7.1f %10s %8llu\n", nst_arm_name((nst_arm)arm),
+      printf("%-15s %5llu  %-20s %-34s %-34s %+7.1f %10s %8llu\n", nst_arm_name((nst_arm)arm),
              (unsigned long long)k + 1, passed, fixed, broken, nst_revise_gain(r), tokens,
              (unsigned long long)r->missing);
     }
+}
+
+static void put_interval(json_t *json, const char *name, nst_interval i) {
+  json_object_set_new(json, name, isnan(i.low) ? json_null() : json_pack("[f, f]", i.low, i.high));
 }
 
 static void print_json(const nst_revise_round *rounds, const plan *p) {
@@ -150,6 +166,8 @@ static void print_json(const nst_revise_round *rounds, const plan *p) {
                                "fixed", (json_int_t)r->fixed, "right_before", (json_int_t)r->right, "broken",
                                (json_int_t)r->broken, "gain", nst_revise_gain(r), "tokens_in", (json_int_t)r->tokens_in,
                                "tokens_out", (json_int_t)r->tokens_out, "missing", (json_int_t)r->missing);
+      put_interval(json, "fixed_interval", nst_stats_rate(r->fixed, r->wrong, 0.95));
+      put_interval(json, "broken_interval", nst_stats_rate(r->broken, r->right, 0.95));
       char *text = nst_record_text(json, NULL);
       puts(text);
       free(text);

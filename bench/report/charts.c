@@ -17,13 +17,14 @@ static const int WIDTH = 760, LEFT = 210, RIGHT = 60, ROW = 30, TOP = 8, AXIS = 
                  PLOT = 490; /* LEFT + PLOT + RIGHT = WIDTH */
 
 const char nst_charts_style[] =
-  "svg{display:block;width:100%;max-width:760px;height:auto;margin:.5rem 0}\n"
+  "svg{display:block;width:760px;height:auto;margin:.5rem 0}\n" /* narrow screens scroll: letters keep their size */
   "svg text{font:13px system-ui,sans-serif;fill:var(--ink)}svg .small{font-size:11px;fill:var(--faint)}\n"
   "svg .grid{stroke:var(--line);stroke-width:1}svg .axis{stroke:var(--faint);stroke-width:1}\n"
   "svg .bar{stroke:var(--mark);stroke-width:3;stroke-linecap:round}svg "
   ".dot{fill:var(--mark);stroke:var(--ground);stroke-width:1.5}\n"
-  "svg .run{fill:var(--mark);fill-opacity:.45}svg .mean{stroke:var(--warn);stroke-width:2}\n"
-  "svg .empty{fill:none;stroke:var(--line);stroke-dasharray:3 3}svg .dark{fill:#ffffff}svg .light{fill:#1b2430}\n"
+  "svg .open{stroke:var(--mark);stroke-width:3;stroke-dasharray:2 5}svg .run{fill:var(--mark);fill-opacity:.45}svg "
+  ".mean{stroke:var(--warn);stroke-width:2}\n"
+  "svg .empty{fill:none;stroke:var(--line);stroke-dasharray:3 3}svg .dark{fill:#ffffff}svg .light{fill:#000000}\n"
   ".o-passed{fill:var(--good)}.o-wrong{fill:#d1495b}.o-illegal{fill:#e07b39}.o-type{fill:#e6a532}.o-syntax{fill:#"
   "c9b23a}\n"
   ".o-no_answer{fill:#9a6fb0}.o-refused{fill:#b0579b}.o-limit{fill:#6f5fa8}.o-crashed{fill:#7c4a3a}\n"
@@ -31,7 +32,8 @@ const char nst_charts_style[] =
   "svg .edge{stroke:var(--ground);stroke-width:1}\n";
 
 static void open_svg(nestor_buffer *out, double height, const char *what) {
-  nst_text_add(out, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"%s\">\n", WIDTH, height, what);
+  nst_text_add(out, "<div class=\"wide\"><svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"%s\">\n", WIDTH, height,
+               what);
 }
 
 static void text_at(nestor_buffer *out, double x, double y, const char *anchor, const char *class, const char *text) {
@@ -77,7 +79,7 @@ static void whisker(nestor_buffer *out, double y, double low, double value, doub
   nst_out_text(out, "<g>");
   if (!isnan(low))
     nst_text_add(out, "<path d=\"M%.2f %.2f H%.2f\" class=\"bar\"/>", place(fmax(low, from), from, to), y,
-                   place(fmin(high, to), from, to));
+                 place(fmin(high, to), from, to));
   nst_text_add(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"5.5\" class=\"dot\"/><title>", place(value, from, to), y);
   figure(out, value, 3, sign);
   if (!isnan(low)) {
@@ -100,9 +102,18 @@ void nst_chart_scores(nestor_buffer *out, const nst_report *r) {
     const double y = TOP + ROW * ((double)i + 0.5);
     const nst_interval interval = s->interval[NST_KIND_COUNT][NST_LEVELS];
     name_at(out, y + 4.5, s->name);
+    const nst_interval *bounds = &s->bounds[NST_KIND_COUNT][NST_LEVELS];
+    if (nst_report_incomplete(s, NST_KIND_COUNT, NST_LEVELS)) {
+      nst_text_add(out,
+                   "<path d=\"M%.2f %.2f H%.2f\" class=\"open\"><title>incomplete: from %.3f to %.3f</title></path>\n",
+                   place(bounds->low, 0, 1), y, place(bounds->high, 0, 1), bounds->low, bounds->high);
+      nst_text_add(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"start\" class=\"value\">&gt;= %.2f</text>\n",
+                   WIDTH - RIGHT + 6, y + 4.5, bounds->low);
+      continue;
+    }
     whisker(out, y, interval.low, s->pass[NST_KIND_COUNT][NST_LEVELS].mean, interval.high, 0, 1, false);
   }
-  nst_out_text(out, "</svg>\n");
+  nst_out_text(out, "</svg></div>\n");
 }
 
 void nst_chart_pairs(nestor_buffer *out, const nst_report *r) {
@@ -115,45 +126,57 @@ void nst_chart_pairs(nestor_buffer *out, const nst_report *r) {
     const nst_report_pair *p = &r->pairs[i];
     const double y = TOP + 1.4 * ROW * ((double)i + 0.5);
     name_at(out, y - 3, r->systems[p->a].name);
-    char *clean = nst_out_clean(r->systems[p->b].name, true, NAME - 5);
-    nst_text_add(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\" class=\"name\">less ", LEFT - 12, y + 12);
+    char *clean = nst_out_clean(r->systems[p->b].name, true, NAME - 6);
+    nst_text_add(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\" class=\"name\">minus ", LEFT - 12, y + 12);
     nst_out_html(out, clean);
     nst_out_text(out, "</text>\n");
     free(clean);
     const double d = p->paired.difference.mean;
     whisker(out, y, p->interval.low, fabs(d) < 0.0005 ? 0 : d, p->interval.high, -1, 1, true);
   }
-  nst_out_text(out, "</svg>\n");
+  nst_out_text(out, "</svg></div>\n");
 }
 
 /* ---- heat map ------------------------------------------------------------- */
 
-/* From sand to deep blue; what is written on it is dark while that has the better contrast. */
-static void shade(nestor_buffer *out, double share) {
+/* From sand to deep blue. What is written on it is white or black, whichever has the better contrast (that is 4.5 and
+ * more on any ground); contrast by the luminance of WCAG 2. true: white. */
+static bool shade(nestor_buffer *out, double share) {
   static const int low[] = {0xf2, 0xe6, 0xcf}, high[] = {0x16, 0x4e, 0x7a};
+  static const double weight[] = {0.2126, 0.7152, 0.0722};
+  double luminance = 0;
   nst_out_text(out, "#");
-  for (int c = 0; c < 3; c++) nst_text_add(out, "%02x", (unsigned)lround(low[c] + (high[c] - low[c]) * share));
+  for (int c = 0; c < 3; c++) {
+    const long value = lround(low[c] + (high[c] - low[c]) * share);
+    const double x = (double)value / 255;
+    luminance += weight[c] * (x <= 0.04045 ? x / 12.92 : pow((x + 0.055) / 1.055, 2.4));
+    nst_text_add(out, "%02x", (unsigned)value);
+  }
+  return 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05;
 }
 
 static void heat_cell(nestor_buffer *out, double x, double y, double width, const nst_mean *m, nst_interval interval,
-                      const char *kind, int level) {
+                      const char *kind, int level, bool incomplete) {
   const int gap = 2;
   if (!m->n) {
-    nst_text_add(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" class=\"empty\"/>\n", x + gap,
-                   y + gap, width - 2 * gap, ROW - 2 * gap);
+    nst_text_add(out, "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" class=\"empty\"/>\n", x + gap, y + gap,
+                 width - 2 * gap, ROW - 2 * gap);
     return;
   }
   nst_text_add(out, "<g><rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" rx=\"3\" fill=\"", x + 1, y + 1,
-                 width - 2, ROW - 2);
-  shade(out, fmin(1, fmax(0, m->mean)));
+               width - 2, ROW - 2);
+  const bool white = shade(out, fmin(1, fmax(0, m->mean)));
   nst_text_add(out, "\"/><title>%s, ", kind);
   if (level < NST_LEVELS)
     nst_text_add(out, "level %d: ", level + 1);
   else
     nst_out_text(out, "all levels: ");
-  nst_text_add(out, "%.3f (%.3f .. %.3f), %zu tasks</title>", m->mean, interval.low, interval.high, m->n);
-  nst_text_add(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\" class=\"%s\">%.2f</text></g>\n",
-                 x + width / 2, y + ROW / 2 + 4.5, m->mean > 0.65 ? "dark" : "light", m->mean);
+  if (incomplete)
+    nst_text_add(out, "%.3f or more, incomplete, %zu tasks</title>", m->mean, m->n);
+  else
+    nst_text_add(out, "%.3f (%.3f .. %.3f), %zu tasks</title>", m->mean, interval.low, interval.high, m->n);
+  nst_text_add(out, "<text x=\"%.2f\" y=\"%.2f\" text-anchor=\"middle\" class=\"%s\">%s%.2f</text></g>\n",
+               x + width / 2, y + ROW / 2 + 4.5, white ? "dark" : "light", incomplete ? "&gt;= " : "", m->mean);
 }
 
 void nst_chart_heat(nestor_buffer *out, const nst_report *r, const nst_report_system *s) {
@@ -166,7 +189,7 @@ void nst_chart_heat(nestor_buffer *out, const nst_report *r, const nst_report_sy
     const double x = LEFT + width * (level + 0.5);
     if (level < NST_LEVELS)
       nst_text_add(out, "<text x=\"%.2f\" y=\"%d\" text-anchor=\"middle\" class=\"small\">level %d</text>\n", x,
-                     TOP + 16, level + 1);
+                   TOP + 16, level + 1);
     else
       text_at(out, x, TOP + 16, "middle", "small", "all");
   }
@@ -177,9 +200,10 @@ void nst_chart_heat(nestor_buffer *out, const nst_report *r, const nst_report_sy
     const char *name = kind < NST_KIND_COUNT ? nst_kind_name((nst_kind)kind) : "all";
     text_at(out, LEFT - 12, y + ROW / 2 + 4.5, "end", "name", name);
     for (int level = 0; level < NST_REPORT_LEVELS; level++)
-      heat_cell(out, LEFT + width * level, y, width, &s->pass[kind][level], s->interval[kind][level], name, level);
+      heat_cell(out, LEFT + width * level, y, width, &s->pass[kind][level], s->interval[kind][level], name, level,
+                nst_report_incomplete(s, kind, level));
   }
-  nst_out_text(out, "</svg>\n");
+  nst_out_text(out, "</svg></div>\n");
 }
 
 /* ---- kinds and metrics ---------------------------------------------------- */
@@ -227,7 +251,7 @@ void nst_chart_parts(nestor_buffer *out, const nst_report_system *s) {
       }
     }
   }
-  nst_out_text(out, "</svg>\n");
+  nst_out_text(out, "</svg></div>\n");
 }
 
 /* ---- outcomes ------------------------------------------------------------- */
@@ -265,9 +289,9 @@ void nst_chart_outcomes(nestor_buffer *out, const nst_report *r) {
       if (!n) continue;
       const double width = (double)PLOT * (double)n / (double)s->samples;
       nst_text_add(out,
-                     "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" class=\"edge o-%s\"><title>%s: %" PRIu64
-                     " of %" PRIu64 " (%.1f %%)</title></rect>\n",
-                     x, y + 4, width, ROW - 8, class, title, n, s->samples, 100 * (double)n / (double)s->samples);
+                   "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%d\" class=\"edge o-%s\"><title>%s: %" PRIu64
+                   " of %" PRIu64 " (%.1f %%)</title></rect>\n",
+                   x, y + 4, width, ROW - 8, class, title, n, s->samples, 100 * (double)n / (double)s->samples);
       x += width;
     }
   }
@@ -279,7 +303,7 @@ void nst_chart_outcomes(nestor_buffer *out, const nst_report *r) {
     text_at(out, x + 18, y + 11, "start", "name", title);
     at++;
   }
-  nst_out_text(out, "</svg>\n");
+  nst_out_text(out, "</svg></div>\n");
 }
 
 /* ---- runs ----------------------------------------------------------------- */
@@ -300,16 +324,15 @@ void nst_chart_runs(nestor_buffer *out, const nst_report *r) {
     for (size_t k = 0; k < s->nruns; k++) {
       if (!s->runs[k].answered) continue;
       const double share = (double)s->runs[k].passed / (double)s->runs[k].answered;
-      nst_text_add(out,
-                     "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"5\" class=\"run\"><title>run %zu: %.3f</title></circle>\n",
-                     place(share, 0, 1), y, k + 1, share);
+      nst_text_add(out, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"5\" class=\"run\"><title>run %zu: %.3f</title></circle>\n",
+                   place(share, 0, 1), y, k + 1, share);
     }
     const double x = place(s->spread.mean, 0, 1);
     nst_text_add(
       out, "<path d=\"M%.2f %.2f V%.2f\" class=\"mean\"><title>mean %.3f, standard deviation %.3f</title></path>\n", x,
       y - 10, y + 10, s->spread.mean, s->spread.sd);
     nst_text_add(out, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"start\" class=\"value\">\xC2\xB1%.3f</text>\n",
-                   WIDTH - RIGHT + 10, y + 4.5, s->spread.sd);
+                 WIDTH - RIGHT + 10, y + 4.5, s->spread.sd);
   }
-  nst_out_text(out, "</svg>\n");
+  nst_out_text(out, "</svg></div>\n");
 }

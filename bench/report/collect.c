@@ -3,6 +3,7 @@
 #include "bench/report/figures.h"
 #include "bench/report/parts.h"
 
+#include "bench/record/digest.h"
 #include "bench/record/memory.h"
 
 #include <math.h>
@@ -94,9 +95,35 @@ typedef struct {
   size_t *counts;            /* samples of each task in this file */
   bool *held;                /* tasks of this file */
   size_t nheld, samples, at; /* at: index of the file */
+  nestor_buffer *text;       /* of the tasks, for their hash */
+  char *suite, *system_hash;
   char *error;
   bool failed;
 } reading;
+
+/* The first of several texts, "several" where they differ. */
+static void note_one(char **of, const char *text) {
+  if (!text || (*of && (!strcmp(*of, text) || !strcmp(*of, "several")))) return;
+  const bool first = !*of;
+  free(*of);
+  *of = copy(first ? text : "several");
+}
+
+/* What is said of the tasks themselves: their bytes, their suite, the text that stands before each. */
+static void note_task(reading *in, const nst_task *task) {
+  size_t size;
+  char *text = nst_record_text(task->json, &size), hash[NST_DIGEST_TEXT];
+  nestor_buffer_append(in->text, text, size);
+  nestor_buffer_append(in->text, "\n", 1);
+  free(text);
+  note_one(&in->suite, task->suite);
+  const json_t *first = json_array_get(task->messages, 0);
+  const char *role = json_string_value(json_object_get(first, "role")),
+             *said = json_string_value(json_object_get(first, "content"));
+  if (!role || !said || strcmp(role, "system")) return;
+  nst_digest_text(hash, (const nst_digest_part[]){{said, strlen(said)}}, 1);
+  note_one(&in->system_hash, hash);
+}
 
 static bool take_task(void *context, const nst_task *task) {
   reading *in = context;
@@ -113,8 +140,13 @@ static bool take_task(void *context, const nst_task *task) {
     r->tasks = more(r->tasks, r->ntasks, sizeof *r->tasks);
     const size_t cluster = index_of(r->cluster_index, task->cluster, r->nclusters);
     if (cluster == r->nclusters) r->nclusters++;
-    r->tasks[r->ntasks++] = (nst_report_task){
-      copy(task->task_id), copy(task->content_hash), task->kind, task->level, cluster, !strcmp(task->split, "hidden")};
+    r->tasks[r->ntasks++] = (nst_report_task){copy(task->task_id),
+                                              copy(task->content_hash),
+                                              task->kind,
+                                              task->level,
+                                              cluster,
+                                              !strcmp(task->split, "hidden"),
+                                              task->answer == NST_ANSWER_PROGRAM || task->answer == NST_ANSWER_MODEL};
   }
   if (i >= in->nheld) {
     const size_t n = i + 1 > 2 * in->nheld ? i + 1 : 2 * in->nheld;
@@ -123,6 +155,7 @@ static bool take_task(void *context, const nst_task *task) {
     in->nheld = n;
   }
   in->held[i] = true;
+  note_task(in, task);
   return true;
 }
 
@@ -213,12 +246,37 @@ static void add_step(reading *in, size_t task, const nst_sample *sample, const n
 
 /* Which version judged; files of several have been judged in part again. */
 static void note_grader(nst_report_file *file, const nst_result *result) {
-  const char *version = json_string_value(json_object_get(result->json, "grader_version"));
-  char **grader = &file->facts[NST_FACT_GRADER];
-  if (!version || (*grader && (!strcmp(*grader, version) || !strcmp(*grader, "several")))) return;
-  const bool first = !*grader;
-  free(*grader);
-  *grader = copy(first ? version : "several");
+  note_one(&file->facts[NST_FACT_GRADER], json_string_value(json_object_get(result->json, "grader_version")));
+}
+
+static void replace(char **of, const char *text) {
+  free(*of);
+  *of = copy(text);
+}
+
+/* Adds a text to a list of some, each once. */
+static void list(char **of, const char *text) {
+  enum { LONGEST = 400 };
+  const size_t size = *of ? strlen(*of) : 0, n = strlen(text);
+  for (const char *at = *of; at && (at = strstr(at, text)); at += n)
+    if ((at == *of || at[-1] == ' ') && (!at[n] || at[n] == ',')) return;
+  if (size + n > LONGEST) return;
+  char *longer = nst_memory_new(size + n + 3, 1);
+  sprintf(longer, "%s%s%s", size ? *of : "", size ? ", " : "", text);
+  free(*of);
+  *of = longer;
+}
+
+/* When it was answered, and by what. */
+static void note_sample(nst_report_file *file, const json_t *sample) {
+  const char *at = json_string_value(json_object_get(sample, "answered_at")),
+             *served = json_string_value(json_object_get(sample, "served_model")),
+             *print = json_string_value(json_object_get(sample, "system_fingerprint"));
+  char **first = &file->facts[NST_FACT_FIRST], **last = &file->facts[NST_FACT_LAST];
+  if (at && (!*first || strcmp(at, *first) < 0)) replace(first, at);
+  if (at && (!*last || strcmp(at, *last) > 0)) replace(last, at);
+  if (served) list(&file->facts[NST_FACT_SERVED], served);
+  if (print) list(&file->facts[NST_FACT_SERVED], print);
 }
 
 static bool take_sample(void *context, const nst_sample *sample, const nst_result *result) {
@@ -231,6 +289,7 @@ static bool take_sample(void *context, const nst_sample *sample, const nst_resul
   const size_t number = in->file->first_run + in->counts[task]++;
   while (s->nruns <= number) s->runs = more(s->runs, s->nruns++, sizeof *s->runs);
   add_usage(s, sample->json);
+  note_sample(in->file, sample->json);
   if (sample->completion) {
     const uint64_t print = print_of(sample->completion, sample->completion_size);
     if (!cell->same) cell->print = print;
@@ -269,6 +328,7 @@ static bool take_revision(void *context, const nst_sample *sample, const nst_res
   const size_t task = task_of(in, sample);
   if (in->failed) return false;
   add_usage(in->system, sample->json);
+  note_sample(in->file, sample->json);
   add_step(in, task, sample, result);
   return true;
 }
@@ -335,11 +395,21 @@ static void split_grammar(nst_report_file *file) {
   json_decref(json);
 }
 
-static void read_facts(nst_report_file *file, nst_runfile *run) {
+static void read_facts(reading *in, nst_runfile *run) {
+  nst_report_file *file = in->file;
   for (int f = 0; f < NST_FACT_COUNT; f++) {
     const char *text = nst_runfile_get(run, facts[f].name);
     if (text && *text) file->facts[f] = copy(text);
   }
+  /* Of the tasks that were asked, whatever file they are the first ones of. */
+  char hash[NST_DIGEST_TEXT], *pinned = file->facts[NST_FACT_TASKS_HASH];
+  nst_digest_text(hash, (const nst_digest_part[]){{nestor_buffer_data(in->text), nestor_buffer_size(in->text)}}, 1);
+  file->part = pinned && strcmp(pinned, hash);
+  replace(&file->facts[NST_FACT_TASKS_HASH], hash);
+  replace(&file->facts[NST_FACT_SYSTEM_HASH], in->system_hash);
+  if (!file->facts[NST_FACT_SUITE]) file->facts[NST_FACT_SUITE] = copy(in->suite);
+  const char *total = file->part ? nst_runfile_get(run, "tasks_total") : NULL;
+  file->total = total ? strtoull(total, NULL, 10) : 0;
   const char *samples = nst_runfile_get(run, "samples");
   file->samples = samples ? strtoull(samples, NULL, 10) : 0;
   if (file->samples > UINT32_MAX) file->samples = 0;
@@ -376,6 +446,7 @@ bool nst_report_add(nst_report *r, const char *name, nst_runfile *run, char erro
   nst_report_file *file = &r->files[r->nfiles];
   reading in = {.report = r, .file = file, .error = error, .at = r->nfiles++};
   file->name = copy(name);
+  in.text = nestor_buffer_new();
   const size_t before = r->ntasks;
   bool ok = nst_runfile_each_task(run, take_task, &in, error) && !in.failed;
   /* Cells of systems that are there, for the tasks that are new. */
@@ -384,7 +455,7 @@ bool nst_report_add(nst_report *r, const char *name, nst_runfile *run, char erro
     memset(r->systems[i].cells + before, 0, (r->ntasks - before) * sizeof *r->systems[i].cells);
   }
   if (ok) {
-    read_facts(file, run);
+    read_facts(&in, run);
     in.system = system_of(r, file);
     if (!in.system->cells) in.system->cells = nst_memory_new(r->ntasks, sizeof *in.system->cells);
     file->first_run = in.system->nruns;
@@ -404,6 +475,9 @@ bool nst_report_add(nst_report *r, const char *name, nst_runfile *run, char erro
     }
     if (ok) expect_samples(&in);
   }
+  nestor_buffer_free(in.text);
+  free(in.suite);
+  free(in.system_hash);
   free(in.held);
   free(in.counts);
   return ok;

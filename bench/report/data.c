@@ -108,14 +108,17 @@ static json_t *metrics(const nst_report_system *s) {
   return out;
 }
 
-static json_t *rounds(const nst_report_system *s) {
+static json_t *rounds(const nst_report *r, const nst_report_system *s) {
   json_t *out = json_array();
   for (size_t i = 0; i < s->nrounds; i++) {
     const nst_report_round *x = &s->rounds[i];
-    json_array_append_new(out, json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "arm", x->arm, "round", x->round,
-                                         "samples", whole(x->judged), "passed", whole(x->passed), "parents_failed",
-                                         whole(x->parents_failed), "fixed", whole(x->fixed), "parents_passed",
-                                         whole(x->parents_passed), "broken", whole(x->broken)));
+    json_t *one =
+      json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "arm", x->arm, "round", x->round, "samples",
+                whole(x->judged), "passed", whole(x->passed), "parents_failed", whole(x->parents_failed), "fixed",
+                whole(x->fixed), "parents_passed", whole(x->parents_passed), "broken", whole(x->broken));
+    json_object_set_new(one, "fixed_interval", interval(nst_stats_rate(x->fixed, x->parents_failed, r->level)));
+    json_object_set_new(one, "broken_interval", interval(nst_stats_rate(x->broken, x->parents_passed, r->level)));
+    json_array_append_new(out, one);
   }
   return out;
 }
@@ -126,6 +129,8 @@ static json_t *system_json(const nst_report *r, const nst_report_system *s) {
   json_object_set_new(out, "grammar", json_boolean(nst_report_has_grammar(s)));
   json_object_set_new(out, "samples", whole(s->samples));
   json_object_set_new(out, "outstanding", whole(nst_report_outstanding(s)));
+  json_object_set_new(out, "unanswered_tasks", whole(s->unanswered));
+  json_object_set_new(out, "bounds", interval(s->bounds[NST_KIND_COUNT][NST_LEVELS]));
   json_object_set_new(out, "pass_at_1",
                       mean(&s->pass[NST_KIND_COUNT][NST_LEVELS], s->interval[NST_KIND_COUNT][NST_LEVELS]));
   json_object_set_new(out, "score", mean(&s->score, s->score_interval));
@@ -139,7 +144,7 @@ static json_t *system_json(const nst_report *r, const nst_report_system *s) {
   json_object_set_new(out, "repetition", runs(s));
   json_object_set_new(out, "metrics", metrics(s));
   json_object_set_new(out, "by_kind_level_and_metric", nst_parts_json(s));
-  json_object_set_new(out, "rounds", rounds(s));
+  json_object_set_new(out, "rounds", rounds(r, s));
   json_object_set_new(out, "tokens",
                       json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "prompt", whole(s->tokens_in), "completion",
                                 whole(s->tokens_out), "reasoning", whole(s->tokens_reasoning), "samples",
@@ -155,6 +160,9 @@ void nst_report_json(nst_report *r, nestor_buffer *out) {
     json_t *file = json_pack("{s:o, s:o, s:o, s:o}", "file", text(r->files[i].name), "model",
                              text(r->systems[r->files[i].system].name), "tasks", whole(r->files[i].tasks),
                              "samples_each", whole(r->files[i].samples));
+    json_object_set_new(file, "tasks_total",
+                        whole(r->files[i].part && r->files[i].total ? r->files[i].total : r->files[i].tasks));
+    json_object_set_new(file, "part", json_boolean(r->files[i].part));
     json_object_set_new(file, "facts", facts_of(r->files[i].facts));
     json_array_append_new(files, file);
   }
@@ -163,11 +171,15 @@ void nst_report_json(nst_report *r, nestor_buffer *out) {
     const nst_report_pair *p = &r->pairs[i];
     json_t *pair = json_pack("{s:o, s:o, s:b}", "first", text(r->systems[p->a].name), "second",
                              text(r->systems[p->b].name), "by_grammar", p->grammar);
-    json_object_set_new(pair, "difference", mean(&p->paired.difference, p->interval));
+    nst_mean difference = p->paired.difference;
+    difference.se = p->paired.error;
+    json_object_set_new(pair, "difference", mean(&difference, p->interval));
     json_object_set_new(pair, "first_better", whole(p->paired.a_better));
     json_object_set_new(pair, "second_better", whole(p->paired.b_better));
     json_object_set_new(pair, "equal", whole(p->paired.equal));
     json_object_set_new(pair, "p", real(p->paired.p));
+    json_object_set_new(pair, "p_holm", real(p->holm));
+    json_object_set_new(pair, "sign_test", real(p->paired.sign_test));
     json_object_set_new(pair, "correlation", real(p->paired.correlation));
     json_array_append_new(pairs, pair);
   }
@@ -239,6 +251,9 @@ static void csv_system(nestor_buffer *out, const nst_report *r, const nst_report
         csv_mean(out, s->name, "pass_at_1", kind < NST_KIND_COUNT ? nst_kind_name((nst_kind)kind) : "",
                  level < NST_LEVELS ? digit : "", &s->pass[kind][level], s->interval[kind][level]);
     }
+  if (nst_report_outstanding(s))
+    csv_row(out, s->name, "pass_at_1_bounds", "", "", "", NAN, s->bounds[NST_KIND_COUNT][NST_LEVELS], NAN,
+            (double)s->pass[NST_KIND_COUNT][NST_LEVELS].n);
   csv_mean(out, s->name, "pass_at_1_outstanding_excluded", "", "", &s->without_errors, s->without_errors_interval);
   csv_mean(out, s->name, "pass_at_1_outstanding_and_truncated_excluded", "", "", &s->without_cut,
            s->without_cut_interval);
@@ -267,7 +282,9 @@ void nst_report_csv(nst_report *r, nestor_buffer *out) {
   for (size_t i = 0; i < r->nsystems; i++) csv_system(out, r, &r->systems[i]);
   for (size_t i = 0; i < r->npairs; i++) {
     const nst_report_pair *p = &r->pairs[i];
-    csv_row(out, r->systems[p->a].name, "less", "", "", r->systems[p->b].name, p->paired.difference.mean, p->interval,
-            p->paired.difference.se, (double)p->tasks);
+    csv_row(out, r->systems[p->a].name, "minus", "", "", r->systems[p->b].name, p->paired.difference.mean, p->interval,
+            p->paired.error, (double)p->tasks);
+    csv_row(out, r->systems[p->a].name, "minus_p", "", "", r->systems[p->b].name, p->paired.p, none, NAN, NAN);
+    csv_row(out, r->systems[p->a].name, "minus_p_holm", "", "", r->systems[p->b].name, p->holm, none, NAN, NAN);
   }
 }

@@ -13,6 +13,20 @@ uint64_t nst_report_outstanding(const nst_report_system *s) {
   return s->outcomes[NST_OUTCOME_INFRA_ERROR] + s->ungraded + s->missing;
 }
 
+bool nst_report_incomplete(const nst_report_system *s, int kind, int level) {
+  return s->bounds[kind][level].low < s->bounds[kind][level].high;
+}
+
+bool nst_report_is_part(const nst_report *r, const nst_report_system *s, size_t *asked, uint64_t *total) {
+  for (size_t i = 0; i < r->nfiles; i++) {
+    if (!r->files[i].part || &r->systems[r->files[i].system] != s) continue;
+    *asked = r->files[i].tasks;
+    *total = r->files[i].total;
+    return true;
+  }
+  return false;
+}
+
 bool nst_report_has_grammar(const nst_report_system *s) {
   const char *g = s->facts[NST_FACT_GRAMMAR];
   return g && strcmp(g, "none") && strcmp(g, "0") && strcmp(g, "false") && strcmp(g, "null");
@@ -40,32 +54,52 @@ static nst_mean mean_of(sample_set *set, const nst_report *r, nst_interval *inte
   return m;
 }
 
+/* A mean that is only a lower bound has no interval: what is outstanding is no chance. */
+static void withhold(nst_mean *m, nst_interval *interval) {
+  m->se = m->se_simple = NAN;
+  *interval = (nst_interval){NAN, NAN};
+}
+
 static void means(const nst_report *r, nst_report_system *s, sample_set *set) {
+  const bool outstanding = nst_report_outstanding(s) > 0;
   for (int kind = 0; kind < NST_REPORT_KINDS; kind++)
     for (int level = 1; level <= NST_REPORT_LEVELS; level++) {
+      double open = 0; /* shares that are outstanding */
       for (size_t i = 0; i < r->ntasks; i++) {
         const nst_report_cell *c = &s->cells[i];
         if (!c->expected || (kind < NST_KIND_COUNT && (int)r->tasks[i].kind != kind) ||
             (level <= NST_LEVELS && r->tasks[i].level != level))
           continue;
         put(set, r, i, (double)c->passed / (double)c->expected, c->expected);
+        open += (double)(c->expected - c->answered) / (double)c->expected;
       }
-      s->pass[kind][level - 1] = mean_of(set, r, &s->interval[kind][level - 1]);
+      nst_mean *m = &s->pass[kind][level - 1];
+      *m = mean_of(set, r, &s->interval[kind][level - 1]);
+      s->bounds[kind][level - 1] = (nst_interval){m->mean, m->mean};
+      if (open > 0) {
+        s->bounds[kind][level - 1].high = fmin(1, m->mean + open / (double)m->n);
+        withhold(m, &s->interval[kind][level - 1]);
+      }
     }
   for (size_t i = 0; i < r->ntasks; i++)
     if (s->cells[i].expected) put(set, r, i, s->cells[i].score / (double)s->cells[i].expected, s->cells[i].expected);
   s->score = mean_of(set, r, &s->score_interval);
+  if (outstanding) withhold(&s->score, &s->score_interval);
+  for (size_t i = 0; i < r->ntasks; i++)
+    s->unanswered += s->cells[i].expected && !s->cells[i].answered && !s->cells[i].ungraded;
   for (size_t i = 0; i < r->ntasks; i++) {
     const nst_report_cell *c = &s->cells[i];
     if (c->answered) put(set, r, i, (double)c->passed / c->answered, c->answered);
   }
   s->without_errors = mean_of(set, r, &s->without_errors_interval);
+  if (s->missing) withhold(&s->without_errors, &s->without_errors_interval); /* those that came are not any ones */
   for (size_t i = 0; i < r->ntasks; i++) {
     const nst_report_cell *c = &s->cells[i];
     const uint32_t whole = c->answered - c->truncated;
     if (whole) put(set, r, i, (double)c->passed / whole, whole);
   }
   s->without_cut = mean_of(set, r, &s->without_cut_interval);
+  if (s->missing) withhold(&s->without_cut, &s->without_cut_interval);
 }
 
 /* ---- k -------------------------------------------------------------------- */
@@ -93,6 +127,7 @@ static void choose_ks(nst_report *r) {
 typedef bool estimator(double *out, nst_trials trials, uint64_t k);
 
 static double over_tasks(const nst_report *r, const nst_report_system *s, estimator *estimate, uint64_t k) {
+  if (nst_report_outstanding(s)) return NAN;
   double sum = 0, value;
   size_t n = 0;
   for (size_t i = 0; i < r->ntasks; i++) {
@@ -119,8 +154,9 @@ static void repetition(const nst_report *r, nst_report_system *s) {
     const nst_report_cell *c = &s->cells[i];
     if (c->answered) trials[n++] = (nst_trials){c->answered, c->passed};
     const uint32_t completions = c->answered + c->errors + c->ungraded;
-    s->repeated_tasks += completions > 1;
-    s->same_tasks += completions > 1 && c->same == completions;
+    const bool repeated = r->tasks[i].free && completions > 1;
+    s->repeated_tasks += repeated;
+    s->same_tasks += repeated && c->same == completions;
   }
   s->has_variance = nst_stats_variance(&s->variance, trials, n);
   free(trials);
@@ -225,7 +261,7 @@ static void compare(nst_report *r, size_t a, size_t b, sample_set *set, double *
                             .tasks = n,
                             .grammar = differ_by_grammar(&r->systems[a], &r->systems[b]),
                             .paired = nst_stats_paired(set->values, other, set->cluster, n, r->nclusters)};
-  pair->interval = nst_stats_mean_interval(&pair->paired.difference, r->level);
+  pair->interval = nst_stats_paired_interval(&pair->paired, r->level);
 }
 
 /* All pairs of a few systems; of many each with the first, and those that differ by a grammar. */
@@ -239,6 +275,12 @@ static void pairs(nst_report *r, sample_set *set) {
           differ_by_grammar(&r->systems[b], &r->systems[a]))
         compare(r, a, b, set, other);
   free(other);
+  double *p = nst_memory_new(r->npairs, sizeof *p), *adjusted = nst_memory_new(r->npairs, sizeof *adjusted);
+  for (size_t i = 0; i < r->npairs; i++) p[i] = r->pairs[i].paired.p;
+  nst_stats_holm(adjusted, p, r->npairs);
+  for (size_t i = 0; i < r->npairs; i++) r->pairs[i].holm = adjusted[i];
+  free(p);
+  free(adjusted);
 }
 
 /* ---- all of it ------------------------------------------------------------ */
@@ -254,6 +296,8 @@ static void partial_scores(const nst_report *r, nst_report_system *s, sample_set
           put(set, r, i, c->score / (double)c->expected, c->expected);
       }
       s->partial[kind][level - 1] = mean_of(set, r, &s->partial_interval[kind][level - 1]);
+      if (nst_report_incomplete(s, kind, level - 1))
+        withhold(&s->partial[kind][level - 1], &s->partial_interval[kind][level - 1]);
     }
 }
 

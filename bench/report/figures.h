@@ -13,8 +13,12 @@ enum { NST_REPORT_LEVELS = NST_LEVELS + 1, NST_REPORT_KINDS = NST_KIND_COUNT + 1
   FACT(GRADER, "grader", "grader", false)                                                                              \
   FACT(SUITE, "suite", "suite", false)                                                                                 \
   FACT(TASKS_HASH, "tasks_hash", "SHA-256 of the tasks", false)                                                        \
+  FACT(SYSTEM_HASH, "system_hash", "SHA-256 of the system text", false)                                                \
   FACT(DIALECT, "dialect", "dialect", false)                                                                           \
   FACT(BASE_URL, "base_url", "server", false)                                                                          \
+  FACT(SERVED, "served", "served as", false)                                                                           \
+  FACT(FIRST, "first_answer", "first answer (UTC)", false)                                                             \
+  FACT(LAST, "last_answer", "last answer (UTC)", false)                                                                \
   FACT(SAMPLING, "sampling", "sampling", true)                                                                         \
   FACT(GRAMMAR, "grammar", "grammar", true)                                                                            \
   FACT(PRICE, "price", "price", false)
@@ -32,6 +36,7 @@ typedef struct {
   int level;
   size_t cluster;
   bool hidden; /* its split: no example is shown of it */
+  bool free;   /* its answer is a program or a model: two that are alike are no chance */
 } nst_report_task;
 
 /* Samples of one task by one system. */
@@ -100,19 +105,23 @@ typedef struct {
   nst_interval interval[NST_REPORT_KINDS][NST_REPORT_LEVELS];
   nst_mean partial[NST_REPORT_KINDS][NST_REPORT_LEVELS]; /* of scores, as pass */
   nst_interval partial_interval[NST_REPORT_KINDS][NST_REPORT_LEVELS];
+  nst_interval bounds[NST_REPORT_KINDS][NST_REPORT_LEVELS]; /* whatever what is outstanding turns out to be */
+  size_t unanswered;                                        /* tasks without any answer */
   nst_mean score, without_errors, without_cut; /* pass@1 of what was answered; and of that what was not truncated */
   nst_interval score_interval, without_errors_interval, without_cut_interval;
   double *at_k, *all_k; /* of each k; NaN: a task has fewer samples */
   nst_spread spread;
   nst_variance variance;
   bool has_variance;
-  size_t repeated_tasks, same_tasks; /* with two completions and more; of them with all alike */
+  size_t repeated_tasks, same_tasks; /* free, with two completions and more; of them with all alike */
 } nst_report_system;
 
 typedef struct {
   char *name;
   char *facts[NST_FACT_COUNT];
   size_t system, tasks, first_run;
+  bool part;        /* of the set of tasks only the first ones were asked */
+  uint64_t total;   /* tasks of that set; 0: not known */
   uint64_t samples; /* of a task */
 } nst_report_file;
 
@@ -121,6 +130,7 @@ typedef struct {
   bool grammar; /* the same model and sampling, b with a grammar and a without */
   nst_paired paired;
   nst_interval interval;
+  double holm; /* paired.p among all pairs */
 } nst_report_pair;
 
 struct nst_report {
@@ -140,5 +150,10 @@ struct nst_report {
 void nst_report_make(nst_report *report); /* figures.c; once, before a form is written */
 /* Samples that are to be asked or judged again. */
 uint64_t nst_report_outstanding(const nst_report_system *s);
+/* Of a cell of `pass`: whether something of it is outstanding. Then its mean is the lower bound, without an interval.
+ */
+bool nst_report_incomplete(const nst_report_system *s, int kind, int level);
+/* Whether only the first tasks of a set were asked, by one of its files; *total: of how many, 0: not known. */
+bool nst_report_is_part(const nst_report *r, const nst_report_system *s, size_t *asked, uint64_t *total);
 bool nst_report_has_grammar(const nst_report_system *s);
 #endif

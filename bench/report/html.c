@@ -11,7 +11,7 @@
 
 static const char style[] =
   ":root{color-scheme:light "
-  "dark;--ground:#ffffff;--ink:#1b2430;--faint:#566273;--line:#d6dce4;--soft:#f3f5f8;--mark:#1f6fb2;--good:#2a8f5b;--"
+  "dark;--ground:#ffffff;--ink:#1b2430;--faint:#566273;--line:#d6dce4;--soft:#f3f5f8;--mark:#1f6fb2;--good:#1f7a4c;--"
   "warn:#c0392b}\n"
   "@media "
   "(prefers-color-scheme:dark){:root{--ground:#14181e;--ink:#e6eaf0;--faint:#a7b2c0;--line:#343d49;--soft:#1d232b;--"
@@ -28,12 +28,26 @@ static const char style[] =
   "details{margin:.5rem 0;border:1px solid var(--line);border-radius:6px;padding:.4rem .8rem}summary{cursor:pointer}\n"
   "pre{background:var(--soft);padding:.7rem;border-radius:4px;overflow-x:auto;font-size:.82rem;white-space:pre-wrap;"
   "overflow-wrap:anywhere;unicode-bidi:isolate;direction:ltr}\n"
+  "th.text,td.text{text-align:left}table.facts{margin:.6rem 0 1rem}\n"
+  "table.facts th,table.facts td{text-align:left;vertical-align:top;white-space:normal}table.facts "
+  "td{overflow-wrap:anywhere}table.facts tbody th{white-space:nowrap}\n"
   "td.bad{color:var(--warn)}td.right{color:var(--good)}\n";
+
+static void notes(nestor_buffer *out, const nst_report_table *t) {
+  for (size_t i = 0; i < t->nnotes; i++) {
+    nst_text_add(out, "<p class=\"%s\">",
+                 strstr(t->notes[i], "to redo") || strstr(t->notes[i], "cached") || strstr(t->notes[i], "no score")
+                   ? "warning"
+                   : "note");
+    nst_out_html(out, t->notes[i]);
+    nst_out_text(out, "</p>\n");
+  }
+}
 
 static void table(nestor_buffer *out, const nst_report_table *t) {
   nst_out_text(out, "<div class=\"wide\"><table>\n<thead><tr>");
   for (size_t c = 0; c < t->columns; c++) {
-    nst_out_text(out, "<th scope=\"col\">");
+    nst_out_text(out, nst_report_table_is_text(t, c) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">");
     nst_out_html(out, t->cells[c]);
     nst_out_text(out, "</th>");
   }
@@ -41,19 +55,32 @@ static void table(nestor_buffer *out, const nst_report_table *t) {
   for (size_t row = t->columns; row < t->ncells; row += t->columns) {
     nst_out_text(out, "<tr>");
     for (size_t c = 0; c < t->columns; c++) {
-      nst_out_text(out, c ? "<td>" : "<th scope=\"row\">");
+      nst_out_text(out, !c ? "<th scope=\"row\">" : nst_report_table_is_text(t, c) ? "<td class=\"text\">" : "<td>");
       nst_out_html(out, t->cells[row + c]);
       nst_out_text(out, c ? "</td>" : "</th>");
     }
     nst_out_text(out, "</tr>\n");
   }
   nst_out_text(out, "</tbody></table></div>\n");
-  for (size_t i = 0; i < t->nnotes; i++) {
-    nst_text_add(out, "<p class=\"%s\">",
-                   strstr(t->notes[i], "to redo") || strstr(t->notes[i], "cached") ? "warning" : "note");
-    nst_out_html(out, t->notes[i]);
-    nst_out_text(out, "</p>\n");
+  notes(out, t);
+}
+
+/* A table for each row, from top to bottom: for what has long texts. */
+static void upright(nestor_buffer *out, const nst_report_table *t) {
+  for (size_t row = t->columns; row < t->ncells; row += t->columns) {
+    nst_out_text(out, "<table class=\"facts\"><thead><tr><th scope=\"col\" colspan=\"2\">");
+    nst_out_html(out, t->cells[row]);
+    nst_out_text(out, "</th></tr></thead><tbody>\n");
+    for (size_t c = 1; c < t->columns; c++) {
+      nst_out_text(out, "<tr><th scope=\"row\">");
+      nst_out_html(out, t->cells[c]);
+      nst_out_text(out, "</th><td>");
+      nst_out_html(out, t->cells[row + c]);
+      nst_out_text(out, "</td></tr>\n");
+    }
+    nst_out_text(out, "</tbody></table>\n");
   }
+  notes(out, t);
 }
 
 static bool is(const nst_report_table *t, const char *id) { return !strcmp(t->id, id); }
@@ -64,7 +91,11 @@ static void section(nestor_buffer *out, const nst_report *r, const nst_report_ta
   nst_out_text(out, "</h2>\n");
   if (is(t, "scores")) nst_chart_scores(out, r);
   if (is(t, "outcomes")) nst_chart_outcomes(out, r);
-  if (is(t, "runs")) nst_chart_runs(out, r);
+  if (is(t, "runs")) {
+    nst_chart_runs(out, r);
+    nst_out_text(out, "<p class=\"note\">a dot: one run; the red line: the mean of the runs; \xC2\xB1: their standard "
+                      "deviation</p>\n");
+  }
   if (is(t, "pairs")) nst_chart_pairs(out, r);
   if (!strncmp(t->id, "kinds-", 6)) {
     nst_chart_heat(out, r, &r->systems[strtoul(t->id + 6, NULL, 10)]);
@@ -76,7 +107,9 @@ static void section(nestor_buffer *out, const nst_report *r, const nst_report_ta
     nst_out_text(out, "<details><summary>as a table</summary>\n");
     table(out, t);
     nst_out_text(out, "</details>\n");
-  } else
+  } else if (is(t, "files"))
+    upright(out, t);
+  else
     table(out, t);
   nst_out_text(out, "</section>\n");
 }
@@ -113,10 +146,14 @@ static void difference(nestor_buffer *out, const nst_report_example *e) {
   nst_report_difference_free(&d);
 }
 
-static void examples(nestor_buffer *out, const nst_report *r) {
+static bool has_examples(const nst_report *r) {
   bool any = false;
   for (size_t i = 0; i < r->nsystems; i++) any = any || nst_report_examples_shown(r, &r->systems[i]);
-  if (!any) return;
+  return any;
+}
+
+static void examples(nestor_buffer *out, const nst_report *r) {
+  if (!has_examples(r)) return;
   nst_out_text(out, "<section id=\"failures\">\n<h2>Examples of failures</h2>\n");
   for (size_t i = 0; i < r->nsystems; i++) {
     const nst_report_system *s = &r->systems[i];
@@ -156,9 +193,10 @@ void nst_report_html(nst_report *r, nestor_buffer *out) {
   nst_out_text(out, "</style>\n</head>\n<body>\n<h1>Nestor benchmark report</h1>\n<p class=\"note\">");
   for (size_t i = 0; i < all.n; i++) {
     nst_text_add(out, "%s<a href=\"#%s\">", i ? " \xC2\xB7 " : "", all.items[i].id);
-    nst_out_html(out, all.items[i].title);
+    nst_out_html(out, all.items[i].brief);
     nst_out_text(out, "</a>");
   }
+  if (has_examples(r)) nst_out_text(out, " \xC2\xB7 <a href=\"#failures\">Failures</a>");
   nst_out_text(out, "</p>\n");
   for (size_t i = 0; i < all.n; i++) section(out, r, &all.items[i]);
   examples(out, r);

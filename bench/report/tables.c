@@ -27,10 +27,11 @@ static char *format_text(const char *format, va_list args) {
   return text;
 }
 
-static nst_report_table *begin(nst_report_tables *all, const char *id, const char *title) {
+static char *copy(const char *text) { return nst_memory_text(text, strlen(text)); }
+
+static nst_report_table *begin(nst_report_tables *all, const char *id, const char *brief, const char *title) {
   all->items = nst_memory_grow(all->items, all->n + 1, sizeof *all->items);
-  all->items[all->n] =
-    (nst_report_table){.id = nst_memory_text(id, strlen(id)), .title = nst_memory_text(title, strlen(title))};
+  all->items[all->n] = (nst_report_table){.id = copy(id), .title = copy(title), .brief = copy(brief)};
   return &all->items[all->n++];
 }
 
@@ -62,7 +63,7 @@ static void head(nst_report_table *t, const char *heads) {
 static void free_table(nst_report_table *t) {
   for (size_t i = 0; i < t->ncells; i++) free(t->cells[i]);
   for (size_t i = 0; i < t->nnotes; i++) free(t->notes[i]);
-  free(t->cells), free(t->notes), free(t->id), free(t->title);
+  free(t->cells), free(t->notes), free(t->id), free(t->title), free(t->brief);
 }
 
 /* Drops the last table where it has no rows. */
@@ -94,6 +95,14 @@ static void signed_cell(nst_report_table *t, double value) {
     cell(t, "%+.3f", fabs(value) < 0.0005 ? 0.0 : value);
 }
 
+/* A score of which something is outstanding is told as the least it can be. */
+static void score_cell(nst_report_table *t, double value, bool incomplete) {
+  if (incomplete && !isnan(value))
+    cell(t, ">= %.3f", value);
+  else
+    share_cell(t, value);
+}
+
 static void interval_cell(nst_report_table *t, nst_interval i) {
   if (isnan(i.low))
     cell(t, "-");
@@ -120,8 +129,26 @@ static void outstanding_note(nst_report_table *t, const nst_report_system *s) {
     snprintf(parts + strlen(parts), sizeof parts - strlen(parts), "%s%" PRIu64 " missing", *parts ? ", " : "",
              s->missing);
   char *name = nst_out_clean(s->name, true, NAME_WIDTH);
+  const nst_interval *bounds = &s->bounds[NST_KIND_COUNT][NST_LEVELS];
   note(t, "%s: %s: incomplete, to redo; of %" PRIu64 " samples, in the denominator, neither passes nor wrong answers",
        name, parts, s->samples);
+  note(t,
+       "%s: NO SCORE YET: %zu of %zu tasks have no answer; pass@1 will be from %.3f to %.3f; run the same command "
+       "again, to redo what is missing",
+       name, s->unanswered, s->pass[NST_KIND_COUNT][NST_LEVELS].n, bounds->low, bounds->high);
+  free(name);
+}
+
+/* A part of a suite is not the suite. */
+static void part_note(nst_report_table *t, const nst_report *r, const nst_report_system *s) {
+  size_t asked;
+  uint64_t total;
+  if (!nst_report_is_part(r, s, &asked, &total)) return;
+  char *name = nst_out_clean(s->name, true, NAME_WIDTH);
+  if (total)
+    note(t, "%s: only the first %zu of %" PRIu64 " tasks were asked: no score of the suite", name, asked, total);
+  else
+    note(t, "%s: only %zu of the tasks were asked: no score of the suite", name, asked);
   free(name);
 }
 
@@ -129,23 +156,28 @@ static void scores(nst_report_tables *all, const nst_report *r) {
   char heads[120];
   snprintf(heads, sizeof heads, "model|pass@1|%d %% interval|error|naive error|score|tasks|templates|samples",
            percent_of(r));
-  nst_report_table *t = begin(all, "scores", "Scores");
+  nst_report_table *t = begin(all, "scores", "Scores", "Scores");
   head(t, heads);
   for (size_t i = 0; i < r->nsystems; i++) {
     const nst_report_system *s = &r->systems[i];
     const nst_mean *m = &s->pass[NST_KIND_COUNT][NST_LEVELS];
     name_cell(t, s->name);
-    share_cell(t, m->mean);
-    interval_cell(t, s->interval[NST_KIND_COUNT][NST_LEVELS]);
+    const bool incomplete = nst_report_outstanding(s) > 0;
+    score_cell(t, m->mean, incomplete);
+    if (incomplete)
+      cell(t, "incomplete");
+    else
+      interval_cell(t, s->interval[NST_KIND_COUNT][NST_LEVELS]);
     share_cell(t, m->se);
     share_cell(t, m->se_simple);
-    share_cell(t, s->score.mean);
+    score_cell(t, s->score.mean, incomplete);
     count_cell(t, m->n);
     count_cell(t, m->clusters);
     count_cell(t, s->samples);
   }
   for (size_t i = 0; i < r->nsystems; i++)
     if (nst_report_outstanding(&r->systems[i])) outstanding_note(t, &r->systems[i]);
+  for (size_t i = 0; i < r->nsystems; i++) part_note(t, r, &r->systems[i]);
   for (size_t i = 0; i < r->nsystems; i++) {
     const nst_report_system *s = &r->systems[i];
     if (2 * s->same_tasks <= s->repeated_tasks || !s->facts[NST_FACT_SAMPLING]) continue;
@@ -154,7 +186,7 @@ static void scores(nst_report_tables *all, const nst_report *r) {
     json_decref(sampling);
     if (!(temperature > 0)) continue;
     char *name = nst_out_clean(s->name, true, NAME_WIDTH);
-    note(t, "%s: all answers are the same text at %zu of %zu tasks, at temperature %g: is something cached?", name,
+    note(t, "%s: all programs are the same text at %zu of %zu tasks, at temperature %g: is something cached?", name,
          s->same_tasks, s->repeated_tasks, temperature);
     free(name);
   }
@@ -164,7 +196,8 @@ static void scores(nst_report_tables *all, const nst_report *r) {
 static void without(nst_report_tables *all, const nst_report *r) {
   char heads[120];
   snprintf(heads, sizeof heads, "model|left out|pass@1 of the others|%d %% interval|tasks left", percent_of(r));
-  nst_report_table *t = begin(all, "excluded", "Errors excluded (not the score: it leaves samples out)");
+  nst_report_table *t =
+    begin(all, "excluded", "Errors excluded", "Errors excluded (not the score: it leaves samples out)");
   head(t, heads);
   for (size_t i = 0; i < r->nsystems; i++) {
     const nst_report_system *s = &r->systems[i];
@@ -190,19 +223,29 @@ static void without(nst_report_tables *all, const nst_report *r) {
   finish(all);
 }
 
+static nst_report_table *begin_of(nst_report_tables *all, const char *id, size_t number, const nst_report_system *s,
+                                  const char *brief, const char *what) {
+  char *name = nst_out_clean(s->name, true, NAME_WIDTH), *title = nst_memory_new(strlen(name) + strlen(what) + 3, 1),
+       *link = nst_memory_new(strlen(name) + strlen(brief) + 3, 1);
+  char own[40];
+  snprintf(own, sizeof own, "%s-%zu", id, number);
+  sprintf(title, "%s: %s", name, what);
+  sprintf(link, "%s, %s", brief, name);
+  nst_report_table *t = begin(all, own, link, title);
+  free(name), free(title), free(link);
+  return t;
+}
+
 static void by_kind(nst_report_tables *all, const nst_report *r, const nst_report_system *s, size_t number) {
-  char heads[120], id[40];
+  char heads[120];
   snprintf(heads, sizeof heads, "kind|level 1|level 2|level 3|level 4|level 5|all|%d %% interval|tasks", percent_of(r));
-  snprintf(id, sizeof id, "kinds-%zu", number);
-  char *name = nst_out_clean(s->name, true, NAME_WIDTH), *title = nst_memory_new(strlen(name) + 40, 1);
-  sprintf(title, "%s: pass@1 by kind and level", name);
-  nst_report_table *t = begin(all, id, title);
-  free(name), free(title);
+  nst_report_table *t = begin_of(all, "kinds", number, s, "kinds", "pass@1 by kind and level");
   head(t, heads);
   for (int kind = 0; kind < NST_REPORT_KINDS; kind++) {
     if (!s->pass[kind][NST_LEVELS].n) continue;
     cell(t, "%s", kind < NST_KIND_COUNT ? nst_kind_name((nst_kind)kind) : "all");
-    for (int level = 0; level < NST_REPORT_LEVELS; level++) share_cell(t, s->pass[kind][level].mean);
+    for (int level = 0; level < NST_REPORT_LEVELS; level++)
+      score_cell(t, s->pass[kind][level].mean, nst_report_incomplete(s, kind, level));
     interval_cell(t, s->interval[kind][NST_LEVELS]);
     count_cell(t, s->pass[kind][NST_LEVELS].n);
   }
@@ -219,14 +262,16 @@ static void by_kind(nst_report_tables *all, const nst_report *r, const nst_repor
 
 /* Models side by side. */
 static void by_level(nst_report_tables *all, const nst_report *r) {
-  nst_report_table *t = begin(all, "levels", "pass@1 by level, with intervals");
+  nst_report_table *t = begin(all, "levels", "Levels", "pass@1 by level, with intervals");
   head(t, "model|level 1|level 2|level 3|level 4|level 5");
   for (size_t i = 0; i < r->nsystems && r->nsystems > 1; i++) {
     const nst_report_system *s = &r->systems[i];
     name_cell(t, s->name);
     for (int level = 0; level < NST_LEVELS; level++) {
       const nst_interval *x = &s->interval[NST_KIND_COUNT][level];
-      if (isnan(x->low))
+      if (nst_report_incomplete(s, NST_KIND_COUNT, level))
+        cell(t, ">= %.2f", s->pass[NST_KIND_COUNT][level].mean);
+      else if (isnan(x->low))
         cell(t, "-");
       else
         cell(t, "%.2f (%.2f .. %.2f)", s->pass[NST_KIND_COUNT][level].mean, x->low, x->high);
@@ -236,7 +281,7 @@ static void by_level(nst_report_tables *all, const nst_report *r) {
 }
 
 static void over_k(nst_report_tables *all, const nst_report *r) {
-  nst_report_table *t = begin(all, "pass-k", "pass@k: some of k samples is right; pass^k: all are");
+  nst_report_table *t = begin(all, "pass-k", "pass@k", "pass@k: some of k samples is right; pass^k: all are");
   cell(t, "model");
   t->columns = 1 + 2 * r->nks;
   for (size_t k = 0; k < r->nks; k++) cell(t, "@%" PRIu64, r->ks[k]);
@@ -250,7 +295,7 @@ static void over_k(nst_report_tables *all, const nst_report *r) {
   for (size_t i = 0; i < r->nsystems; i++)
     for (size_t k = 0; k < r->nks; k++)
       if (isnan(r->systems[i].at_k[k])) {
-        note(t, "- : a task has fewer than k samples");
+        note(t, "- : a task has fewer than k samples, or samples are outstanding");
         i = r->nsystems - 1;
         break;
       }
@@ -258,7 +303,7 @@ static void over_k(nst_report_tables *all, const nst_report *r) {
 }
 
 static void outcomes(nst_report_tables *all, const nst_report *r) {
-  nst_report_table *t = begin(all, "outcomes", "Outcomes, as samples");
+  nst_report_table *t = begin(all, "outcomes", "Outcomes", "Outcomes, as samples");
   bool shown[NST_OUTCOME_COUNT] = {false}, ungraded = false, missing = false;
   for (size_t i = 0; i < r->nsystems; i++) {
     for (int o = 0; o < NST_OUTCOME_COUNT; o++) shown[o] = shown[o] || r->systems[i].outcomes[o];
@@ -292,7 +337,8 @@ static void outcomes(nst_report_tables *all, const nst_report *r) {
 /* ---- repetition ----------------------------------------------------------- */
 
 static void repetition(nst_report_tables *all, const nst_report *r) {
-  nst_report_table *t = begin(all, "runs", "From run to run (run k: sample k of every task; of what was answered)");
+  nst_report_table *t =
+    begin(all, "runs", "Runs", "From run to run (run k: sample k of every task; of what was answered)");
   head(t, "model|runs|mean|std dev|lowest|highest|chance alone|between tasks|within tasks|within %");
   for (size_t i = 0; i < r->nsystems; i++) {
     const nst_report_system *s = &r->systems[i];
@@ -330,7 +376,7 @@ static const nst_report_metric *metric_of(const nst_report_system *s, const char
 /* Rows are metrics, columns models; each metric of any model once, in order. */
 static void metrics(nst_report_tables *all, const nst_report *r) {
   nst_report_table *t =
-    begin(all, "metrics", "Right figures by metric (share of those in answers that could be judged)");
+    begin(all, "metrics", "Metrics", "Right figures by metric (share of those in answers that could be judged)");
   t->columns = 1 + r->nsystems;
   cell(t, "metric");
   for (size_t i = 0; i < r->nsystems; i++) name_cell(t, r->systems[i].name);
@@ -357,7 +403,7 @@ static void metrics(nst_report_tables *all, const nst_report *r) {
 }
 
 static void tokens(nst_report_tables *all, const nst_report *r) {
-  nst_report_table *t = begin(all, "tokens", "Tokens and cost");
+  nst_report_table *t = begin(all, "tokens", "Tokens", "Tokens and cost");
   head(t, "model|prompt|completion|of it reasoning|completion a sample|cost|cost a pass|samples with usage");
   for (size_t i = 0; i < r->nsystems; i++) {
     const nst_report_system *s = &r->systems[i];
@@ -383,26 +429,16 @@ static void tokens(nst_report_tables *all, const nst_report *r) {
   finish(all);
 }
 
-static nst_report_table *begin_of(nst_report_tables *all, const char *id, size_t number, const nst_report_system *s,
-                                  const char *what) {
-  char *name = nst_out_clean(s->name, true, NAME_WIDTH), *title = nst_memory_new(strlen(name) + strlen(what) + 3, 1);
-  char own[40];
-  snprintf(own, sizeof own, "%s-%zu", id, number);
-  sprintf(title, "%s: %s", name, what);
-  nst_report_table *t = begin(all, own, title);
-  free(name), free(title);
-  return t;
-}
-
 static void score_by_kind(nst_report_tables *all, const nst_report *r, const nst_report_system *s, size_t number) {
   char heads[120];
   snprintf(heads, sizeof heads, "kind|level 1|level 2|level 3|level 4|level 5|all|%d %% interval|tasks", percent_of(r));
-  nst_report_table *t = begin_of(all, "partial", number, s, "mean score by kind and level");
+  nst_report_table *t = begin_of(all, "partial", number, s, "scores", "mean score by kind and level");
   head(t, heads);
   for (int kind = 0; kind < NST_REPORT_KINDS; kind++) {
     if (!s->partial[kind][NST_LEVELS].n) continue;
     cell(t, "%s", kind < NST_KIND_COUNT ? nst_kind_name((nst_kind)kind) : "all");
-    for (int level = 0; level < NST_REPORT_LEVELS; level++) share_cell(t, s->partial[kind][level].mean);
+    for (int level = 0; level < NST_REPORT_LEVELS; level++)
+      score_cell(t, s->partial[kind][level].mean, nst_report_incomplete(s, kind, level));
     interval_cell(t, s->partial_interval[kind][NST_LEVELS]);
     count_cell(t, s->partial[kind][NST_LEVELS].n);
   }
@@ -411,7 +447,7 @@ static void score_by_kind(nst_report_tables *all, const nst_report *r, const nst
 
 /* A sign for each level in one cell: all three dimensions on one screen. */
 static void parts(nst_report_tables *all, const nst_report_system *s, size_t number) {
-  nst_report_table *t = begin_of(all, "parts", number, s, "right figures by kind, level and metric");
+  nst_report_table *t = begin_of(all, "parts", number, s, "figures", "right figures by kind, level and metric");
   head(t, "metric");
   for (int kind = 0; kind < NST_KIND_COUNT; kind++)
     if (nst_parts_has_kind(s, (nst_kind)kind)) head(t, nst_kind_name((nst_kind)kind));
@@ -431,17 +467,29 @@ static void parts(nst_report_tables *all, const nst_report_system *s, size_t num
 
 /* ---- pairs, rounds, files ------------------------------------------------- */
 
+static void p_cell(nst_report_table *t, double p) {
+  if (isnan(p))
+    cell(t, "-");
+  else if (p < 0.0001)
+    cell(t, "< 0.0001");
+  else
+    cell(t, "%.4f", p);
+}
+
 static void pairs(nst_report_tables *all, const nst_report *r, bool grammar) {
   char heads[160];
-  snprintf(heads, sizeof heads, "%s|%s|difference|%d %% interval|error|tasks|first better|second better|equal|p",
+  snprintf(heads, sizeof heads,
+           "%s|%s|difference|%d %% interval|error|tasks|first better|second better|equal|p|p (Holm)",
            grammar ? "free" : "first", grammar ? "with a grammar" : "second", percent_of(r));
   nst_report_table *t =
-    begin(all, grammar ? "grammar" : "pairs",
+    begin(all, grammar ? "grammar" : "pairs", grammar ? "Grammar" : "Comparison",
           grammar ? "Free against grammar-constrained decoding, task by task" : "Two models, task by task");
   head(t, heads);
+  bool open = false;
   for (size_t i = 0; i < r->npairs; i++) {
     const nst_report_pair *p = &r->pairs[i];
     if (p->grammar != grammar) continue;
+    open = open || nst_report_outstanding(&r->systems[p->a]) || nst_report_outstanding(&r->systems[p->b]);
     name_cell(t, r->systems[p->a].name);
     name_cell(t, r->systems[p->b].name);
     signed_cell(t, p->paired.difference.mean);
@@ -449,25 +497,32 @@ static void pairs(nst_report_tables *all, const nst_report *r, bool grammar) {
       cell(t, "-");
     else
       cell(t, "%+.3f .. %+.3f", p->interval.low, p->interval.high);
-    share_cell(t, p->paired.difference.se);
+    share_cell(t, p->paired.error);
     count_cell(t, p->tasks);
     count_cell(t, p->paired.a_better);
     count_cell(t, p->paired.b_better);
     count_cell(t, p->paired.equal);
-    if (p->paired.p < 0.0001)
-      cell(t, "< 0.0001");
-    else
-      cell(t, "%.4f", p->paired.p);
+    p_cell(t, p->paired.p);
+    p_cell(t, p->holm);
   }
-  if (t->ncells > t->columns)
-    note(t, "difference: first less second, over the tasks that both answered, infrastructure errors left out; p: "
-            "exact sign test");
+  if (t->ncells > t->columns) {
+    note(t,
+         "difference: first minus second, over the tasks that both answered, infrastructure errors left out; "
+         "interval, error and p are of one method, with two templates added, so that no difference is without error");
+    note(t, "p (Holm): p among the %zu comparison%s of this report; below 0.05 it stands however many were made",
+         r->npairs, plural(r->npairs));
+    if (open) note(t, "samples are outstanding, to redo: the tasks that both answered are not all of them");
+  }
   finish(all);
 }
 
 static void rounds(nst_report_tables *all, const nst_report *r) {
-  nst_report_table *t = begin(all, "rounds", "Rounds of revision");
-  head(t, "model|arm|round|samples|before|after|gain|fixed|of failures|broken|of passes");
+  nst_report_table *t = begin(all, "rounds", "Revision", "Rounds of revision");
+  char heads[160];
+  snprintf(heads, sizeof heads,
+           "model|arm|round|samples|before|after|gain|fixed|%d %% interval|of failures|broken|%d %% interval|of passes",
+           percent_of(r), percent_of(r));
+  head(t, heads);
   for (size_t i = 0; i < r->nsystems; i++)
     for (size_t k = 0; k < r->systems[i].nrounds; k++) {
       const nst_report_round *round = &r->systems[i].rounds[k];
@@ -480,10 +535,14 @@ static void rounds(nst_report_tables *all, const nst_report *r) {
       share_cell(t, (double)round->passed / n);
       signed_cell(t, ((double)round->passed - (double)round->parents_passed) / n);
       share_cell(t, (double)round->fixed / (double)round->parents_failed);
+      interval_cell(t, nst_stats_rate(round->fixed, round->parents_failed, r->level));
       count_cell(t, round->parents_failed);
       share_cell(t, (double)round->broken / (double)round->parents_passed);
+      interval_cell(t, nst_stats_rate(round->broken, round->parents_passed, r->level));
       count_cell(t, round->parents_passed);
     }
+  if (t->ncells > t->columns)
+    note(t, "intervals of fixed and broken: Wilson's, as if samples were independent; those of one task are not");
   finish(all);
 }
 
@@ -498,7 +557,7 @@ static bool facts_differ(const nst_report *r, nst_fact fact) {
 
 /* What a score stands on. Long texts are cut here and whole in JSON. */
 static void files(nst_report_tables *all, const nst_report *r) {
-  nst_report_table *t = begin(all, "files", "What was measured");
+  nst_report_table *t = begin(all, "files", "What was measured", "What was measured");
   bool shown[NST_FACT_COUNT] = {false};
   for (size_t i = 0; i < r->nfiles; i++)
     for (int f = 0; f < NST_FACT_COUNT; f++) shown[f] = shown[f] || r->files[i].facts[f];
@@ -508,12 +567,15 @@ static void files(nst_report_tables *all, const nst_report *r) {
   for (size_t i = 0; i < r->nfiles; i++) {
     const nst_report_file *file = &r->files[i];
     name_cell(t, file->name);
-    count_cell(t, file->tasks);
+    if (file->part && file->total)
+      cell(t, "first %zu of %" PRIu64, file->tasks, file->total);
+    else
+      cell(t, file->part ? "%zu, a part" : "%zu", file->tasks);
     count_cell(t, file->samples);
     for (int f = 0; f < NST_FACT_COUNT; f++) {
       if (!shown[f]) continue;
-      char *clean =
-        nst_out_clean(file->facts[f] ? file->facts[f] : "-", true, f == NST_FACT_TASKS_HASH ? 64 : FACT_WIDTH);
+      char *clean = nst_out_clean(file->facts[f] ? file->facts[f] : "-", true,
+                                  f == NST_FACT_TASKS_HASH || f == NST_FACT_SYSTEM_HASH ? 64 : FACT_WIDTH);
       cell(t, "%s", clean);
       free(clean);
     }
@@ -525,23 +587,37 @@ static void files(nst_report_tables *all, const nst_report *r) {
   finish(all);
 }
 
+bool nst_report_table_is_text(const nst_report_table *t, size_t column) {
+  if (!column) return true;
+  for (size_t i = t->columns + column; i < t->ncells; i += t->columns) {
+    size_t letters = 0, others = 0;
+    for (const char *c = t->cells[i]; *c; c++) {
+      const bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+      letters += letter;
+      others += !letter && *c != ' ';
+    }
+    if (letters > others && strcmp(t->cells[i], "incomplete")) return true;
+  }
+  return false;
+}
+
 nst_report_tables nst_report_tables_make(nst_report *r) {
   nst_report_make(r);
   nst_report_tables all = {NULL, 0};
   scores(&all, r);
   without(&all, r);
+  pairs(&all, r, false);
+  pairs(&all, r, true);
   by_level(&all, r);
   outcomes(&all, r);
-  for (size_t i = 0; i < r->nsystems; i++) by_kind(&all, r, &r->systems[i], i);
-  for (size_t i = 0; i < r->nsystems; i++) score_by_kind(&all, r, &r->systems[i], i);
   over_k(&all, r);
   repetition(&all, r);
   metrics(&all, r);
-  for (size_t i = 0; i < r->nsystems; i++) parts(&all, &r->systems[i], i);
-  pairs(&all, r, false);
-  pairs(&all, r, true);
   rounds(&all, r);
   tokens(&all, r);
+  for (size_t i = 0; i < r->nsystems; i++) by_kind(&all, r, &r->systems[i], i);
+  for (size_t i = 0; i < r->nsystems; i++) score_by_kind(&all, r, &r->systems[i], i);
+  for (size_t i = 0; i < r->nsystems; i++) parts(&all, &r->systems[i], i);
   files(&all, r);
   return all;
 }

@@ -5,6 +5,7 @@
 
 typedef struct {
   char *id, *title; /* id: of the section in HTML */
+  char *brief;      /* of the link to it */
   char **cells;     /* rows x columns; the first row is the head, the first column holds names */
   char **notes;
   size_t columns, ncells, nnotes;
@@ -16,5 +17,7 @@ typedef struct {
 } nst_report_tables;
 
 nst_report_tables nst_report_tables_make(nst_report *report);
+/* Whether a column is of words; those are set from the left. */
+bool nst_report_table_is_text(const nst_report_table *table, size_t column);
 void nst_report_tables_free(nst_report_tables tables);
 #endif

@@ -39,7 +39,7 @@ static void as_columns(nestor_buffer *out, const nst_report_table *t, const size
     nestor_buffer *line = nestor_buffer_new();
     for (size_t c = 0; c < t->columns; c++) {
       nst_out_text(line, "  ");
-      pad(line, t->cells[row + c], width[c], c == 0);
+      pad(line, t->cells[row + c], width[c], nst_report_table_is_text(t, c));
     }
     size_t size = nestor_buffer_size(line); /* no blanks at the end */
     while (size && nestor_buffer_data(line)[size - 1] == ' ') size--;

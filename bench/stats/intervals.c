@@ -51,12 +51,27 @@ double nst_stats_t(double level, uint64_t df) {
   return (low + high) / 2;
 }
 
+double nst_stats_t_outside(double t, uint64_t df) {
+  if (df == 0 || isnan(t)) return NAN;
+  if (isinf(t)) return 0;
+  if (df > 200) { /* the normal one, of a t that is as far out: Abramowitz and Stegun 26.7.8 */
+    const double n = (double)df;
+    return erfc(fabs(t) * (1 - 1 / (4 * n)) / sqrt(1 + t * t / (2 * n)) / sqrt(2));
+  }
+  return fmax(0, 1 - within(fabs(t), df));
+}
+
 nst_interval nst_stats_wilson(double p, double n, double z) {
   if (!(n > 0)) return (nst_interval){NAN, NAN};
   const double z2 = z * z, middle = (p + z2 / (2 * n)) / (1 + z2 / n);
   const double half = z / (1 + z2 / n) * sqrt(p * (1 - p) / n + z2 / (4 * n * n));
   /* An interval that begins at 0 or ends at 1 does so exactly. */
   return (nst_interval){p <= 0 ? 0 : fmax(0, middle - half), p >= 1 ? 1 : fmin(1, middle + half)};
+}
+
+nst_interval nst_stats_rate(uint64_t part, uint64_t of, double level) {
+  if (!of) return (nst_interval){NAN, NAN};
+  return nst_stats_wilson((double)part / (double)of, (double)of, nst_stats_z(level));
 }
 
 nst_mean nst_stats_mean(const double *values, const size_t *cluster, size_t n, size_t nclusters) {

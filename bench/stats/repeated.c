@@ -57,6 +57,62 @@ double nst_stats_sign_test(uint64_t x, uint64_t y) {
   return fmin(1, 2 * tail);
 }
 
+/* Two units of m tasks each are added to `units` ones: half a unit of +1, half of -1, one of 0. Of one template the
+ * units are its tasks. */
+static void widen(nst_paired *out, const double *d, const size_t *cluster, size_t n, size_t nclusters) {
+  const bool one = out->difference.clusters < 2;
+  const double units = (double)(one ? n : out->difference.clusters), m = (double)n / (units > 0 ? units : 1);
+  out->middle = out->error = out->p = NAN;
+  if (units < 2) return;
+  double sum = 0, squares = 0, *of = nst_memory_new(one ? n : nclusters, sizeof *of);
+  size_t *sizes = nst_memory_new(one ? n : nclusters, sizeof *sizes);
+  for (size_t i = 0; i < n; i++) {
+    const size_t unit = one ? i : cluster[i];
+    sum += d[i];
+    of[unit] += d[i];
+    sizes[unit]++;
+  }
+  const double all = (double)n + 2 * m, middle = sum / all;
+  for (size_t g = 0; g < (one ? n : nclusters); g++) {
+    const double off = of[g] - (double)sizes[g] * middle;
+    squares += off * off;
+  }
+  free(of);
+  free(sizes);
+  squares += m * m * (1 + 2 * middle * middle);
+  out->middle = fabs(middle) < 1e-15 ? 0 : middle;
+  out->error = sqrt((units + 2) / (units + 1) * squares) / all;
+  out->df = (uint64_t)units - 1;
+  out->p = nst_stats_t_outside(out->middle / out->error, out->df);
+}
+
+nst_interval nst_stats_paired_interval(const nst_paired *paired, double level) {
+  if (!paired->df) return (nst_interval){NAN, NAN};
+  const double half = nst_stats_t(level, paired->df) * paired->error;
+  return (nst_interval){fmax(-1, paired->middle - half), fmin(1, paired->middle + half)};
+}
+
+void nst_stats_holm(double *adjusted, const double *p, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    adjusted[i] = p[i];
+    if (isnan(p[i])) continue;
+    /* The largest, over those that are no larger, of p times how many are no smaller. */
+    for (size_t k = 0; k < n; k++) {
+      if (isnan(p[k]) || p[k] > p[i]) continue;
+      size_t left = 0;
+      for (size_t j = 0; j < n; j++) left += !isnan(p[j]) && p[j] >= p[k];
+      adjusted[i] = fmin(1, fmax(adjusted[i], p[k] * (double)left));
+    }
+  }
+}
+
+double nst_stats_tasks_needed(double d, double sd, double alpha, double power) {
+  if (!(d > 0)) return NAN;
+  /* The z below which a share q lies is that within which 2q - 1 lie. */
+  const double z = (nst_stats_z(1 - alpha) + nst_stats_z(2 * power - 1)) * sd / d;
+  return ceil(z * z);
+}
+
 nst_paired nst_stats_paired(const double *a, const double *b, const size_t *cluster, size_t n, size_t nclusters) {
   nst_paired out = {0};
   double *d = nst_memory_new(n, sizeof *d), sum_a = 0, sum_b = 0, aa = 0, bb = 0, ab = 0;
@@ -78,7 +134,8 @@ nst_paired nst_stats_paired(const double *a, const double *b, const size_t *clus
     ab += da * db;
   }
   out.difference = nst_stats_mean(d, cluster, n, nclusters);
-  out.p = nst_stats_sign_test(out.a_better, out.b_better);
+  out.sign_test = nst_stats_sign_test(out.a_better, out.b_better);
+  widen(&out, d, cluster, n, nclusters);
   out.correlation = aa > 0 && bb > 0 ? ab / sqrt(aa * bb) : NAN;
   free(d);
   return out;

@@ -27,6 +27,8 @@ bool nst_stats_pass_all_k(double *out, nst_trials trials, uint64_t k);
 double nst_stats_z(double level);
 /* The same of Student's t. df 0: NaN. Abramowitz and Stegun 26.7.3 and 26.7.4; past 200 degrees 26.7.5. */
 double nst_stats_t(double level, uint64_t df);
+/* P(|T| > t): what is outside. df 0 or t not a number: NaN. */
+double nst_stats_t_outside(double t, uint64_t df);
 
 /* ---- one proportion ------------------------------------------------------- */
 
@@ -35,6 +37,9 @@ typedef struct {
 } nst_interval; /* NaN: none */
 /* Of a proportion p of n independent trials. Wilson, Probable inference, 1927; n need not be whole. n <= 0: NaN. */
 nst_interval nst_stats_wilson(double p, double n, double z);
+
+/* Wilson's of `part` of `of`; NaN of none. */
+nst_interval nst_stats_rate(uint64_t part, uint64_t of, double level);
 
 /* ---- means over tasks ----------------------------------------------------- */
 
@@ -80,12 +85,25 @@ bool nst_stats_variance(nst_variance *out, const nst_trials *trials, size_t n);
 typedef struct {
   nst_mean difference;              /* of a - b over the tasks of both; clustered */
   size_t a_better, b_better, equal; /* tasks, by their fraction */
-  double p;           /* that discordant tasks are split so or worse if neither is better: exact, two-sided */
+  double middle, error;             /* what the interval is of: the difference and its error with two templates added */
+  uint64_t df;                      /* of Student's t; 0: there are too few tasks */
+  double p; /* two-sided, that there is no difference: below 1 - level exactly where the interval leaves 0 out */
+  double sign_test;   /* that discordant tasks are split so or worse if neither is better: exact, two-sided */
   double correlation; /* of the fractions; NaN where one of them is constant */
 } nst_paired;
-/* a[i] and b[i] are the fractions of one task. The difference as in Miller 2024; p as McNemar's exact test
- * (1947) where each task has one sample, else the sign test. p does not know of clusters. */
+/* a[i] and b[i] are the fractions of one task. The difference as in Miller 2024. Its interval as Agresti and Min,
+ * Simple improved confidence intervals for comparing matched proportions, 2005: two tasks are added, half of one
+ * better with a, half of one with b, and one equal, so that no interval has the length 0. Here what is added is two
+ * templates of average size, as templates are what is independent; where every task is a template it is their
+ * interval with Student's t and the factor of few clusters. Of one template it is of its tasks. */
 nst_paired nst_stats_paired(const double *a, const double *b, const size_t *cluster, size_t n, size_t nclusters);
+/* middle -+ t x error, within -1 and 1. */
+nst_interval nst_stats_paired_interval(const nst_paired *paired, double level);
+/* Holm, A simple sequentially rejective multiple test procedure, 1979: each p as it is among n. NaN stay. */
+void nst_stats_holm(double *adjusted, const double *p, size_t n);
+/* Tasks that are needed to see a difference of means d with probability `power` at error `alpha` (two-sided), where the
+ * difference of one task has the standard deviation sd: ((z(1-alpha/2) + z(power)) sd / d)^2, rounded up. */
+double nst_stats_tasks_needed(double d, double sd, double alpha, double power);
 /* The exact two-sided probability of a split as uneven as x to y. 0 to 0: 1. */
 double nst_stats_sign_test(uint64_t x, uint64_t y);
 #endif

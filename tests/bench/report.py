@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # ctest: report_command
 """nestor bench report from end to end: results as JSON Lines in, text, JSON, CSV and a page out; the page in headless Chromium."""
+import html
 import html.parser
 import json
 import os
@@ -104,6 +105,14 @@ class Page(html.parser.HTMLParser):
         self.text.append(data)
 
 
+def contrast(a, b):
+    """Of two colours, as WCAG 2 has it."""
+    def light(colour):
+        parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+        return sum(w * (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4) for w, x in zip((0.2126, 0.7152, 0.0722), parts)) + 0.05
+    return max(light(a), light(b)) / min(light(a), light(b))
+
+
 def check_page(page, data):
     parsed = Page()
     parsed.feed(page)
@@ -116,15 +125,29 @@ def check_page(page, data):
         expect(forbidden not in page, f"no {forbidden!r} in the page")
     for text in figures(data):
         expect(text in page, f"{text} is in the page")
+    at = [page.index(f'<section id="{id}"') for id in ("scores", "pairs", "levels", "kinds-0", "files")]
+    expect(at == sorted(at), "scores and comparisons stand before the heat maps")
+    links = re.findall(r'<a href="#[^"]*">([^<]*)</a>', page)
+    expect(len(links) > 8 and all(len(html.unescape(link)) < 45 for link in links), f"links have short names: {links}")
+    expect('<table class="facts">' in page[at[-1]:] and "the red line: the mean of the runs" in page, "facts are upright, dots explained")
+    expect(re.search(r'<th scope="col" class="text">second</th><th scope="col">difference</th>', page), "words from the left, figures from the right")
+    expect(">minus " in page and ">less " not in page, "differences are named")
+    for shade, tone, value in re.findall(r'fill="(#[0-9a-f]{6})"/><title>[^<]*</title><text [^>]*class="(dark|light)">(?:&gt;= )?([0-9.]+)<', page):
+        expect(contrast(shade, {"dark": "#ffffff", "light": "#000000"}[tone]) >= 4.5, f"{value} can be read on {shade}")
+    for mode in re.findall(r":root\{([^}]*)\}", page):
+        colour = dict(re.findall(r"--(\w+):(#[0-9a-f]{6})", mode))
+        for ink in "ink", "faint", "mark", "good", "warn":
+            for ground in ("ground", "soft") if ink == "ink" else ("ground",):
+                expect(contrast(colour[ink], colour[ground]) >= 4.5, f"{ink} can be read on {ground}: {colour}")
 
 
 def figures(data):
     """What the page must show."""
     out = [o for o in FAULTS] + KINDS + ["4096", "1024", "tm = 8", "incomplete, to redo", "Two models, task by task"]
     for model in data["models"]:
-        one = model["pass_at_1"]
-        out += [f"{one['mean']:.3f}", f"{one['interval'][0]:.3f} .. {one['interval'][1]:.3f}", f"{model['repetition']['sd']:.3f}"]
-        out += [f"{model['pass_at_k'][k]:.3f}" for k in ("1", "2", "5")]
+        one, wide = model["pass_at_1"], model["bounds"]
+        out += [f"&gt;= {one['mean']:.3f}", f"from {wide[0]:.3f} to {wide[1]:.3f}", "incomplete", f"{model['repetition']['sd']:.3f}"]
+        expect(set(model["pass_at_k"].values()) == {None}, "no pass@k while samples are outstanding")
         out += [f"{c['mean']:.2f}" for c in model["by_kind_and_level"]]
         out.append(f"{model['pass_at_1_outstanding_excluded']['mean']:.3f}")
     out.append(f"{data['pairs'][0]['difference']['mean']:+.3f}")

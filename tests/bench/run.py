@@ -2,6 +2,7 @@
 """nestor bench run against a server on loopback that has the faults of real ones (server.py)."""
 import email.utils
 import fcntl
+import hashlib
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import resource
 import shlex
 import shutil
 import signal
+import sqlite3
 import ssl
 import struct
 import subprocess
@@ -677,6 +679,45 @@ class Runs(Case):
             self.run_it(server, tasks, "--samples", 2, "--key", key)
             self.assertEqual((len(server.requests), self.run_file.read_bytes()), (n + 2, before))
             self.run_it(server, tasks, "--samples", 2, "--key", KEY, code=3)  # the wrong key
+
+    def report(self, *args):
+        done = subprocess.run([NESTOR, "bench", "report", *map(str, args), "--format", "json"], cwd=self.dir, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def test_a_run_that_is_judged_and_reported_again_is_the_same(self):  # docs/bench-report.md, "Publishing a score"
+        tasks, key = self.files(6)
+        with Server(lambda r: chat("answer: A" if r.body["seed"] % 2 else "answer: B")) as server:
+            self.run_it(server, tasks, "--key", key, "--samples", 3, "--temperature", 0.5, "--seed", 4, "--price-in", 3)
+        samples, results = self.dir / "samples.jsonl", self.dir / "results.jsonl"
+        with sqlite3.connect(f"file:{self.run_file}?mode=ro", uri=True) as db:
+            samples.write_text("".join(row[0] + "\n" for row in db.execute("SELECT json FROM sample ORDER BY task_id, sample_id")))
+        with open(results, "wb") as out:
+            subprocess.run([NESTOR, "bench", "grade", samples, "--tasks", tasks, "--key", key], check=True, stdout=out, stderr=subprocess.DEVNULL)
+        theirs, again = self.report(self.run_file), self.report(results, "--tasks", tasks, "--samples", samples)
+        self.assertEqual(json.dumps(theirs["models"]), json.dumps(again["models"]))
+        self.assertEqual(theirs, self.report(self.run_file))
+        facts, same = theirs["files"][0]["facts"], again["files"][0]["facts"]
+        lost = {"tool", "dialect", "base_url", "price", "grammar"}
+        self.assertEqual({k: v for k, v in facts.items() if k not in lost}, {k: v for k, v in same.items() if k not in lost})
+        self.assertEqual({k for k in lost if same[k]}, set())
+        self.assertEqual((facts["suite"], facts["served"]), ("test", "served-model"))
+        self.assertTrue(facts["first_answer"] <= facts["last_answer"])
+        canonical = "".join(json.dumps(json.loads(line), separators=(",", ":")) + "\n" for line in tasks.read_text().splitlines())
+        self.assertEqual(facts["tasks_hash"], hashlib.sha256(canonical.encode()).hexdigest())
+        self.assertEqual(facts["system_hash"], hashlib.sha256(b"Be short.").hexdigest())
+
+    def test_the_first_tasks_are_not_the_suite(self):
+        tasks, key = self.files(6)
+        with Server(lambda r: chat("answer: A")) as server:
+            self.run_it(server, tasks, "--key", key, "--limit", 2)
+            part = self.report(self.run_file)["files"][0]
+            self.run_it(server, tasks, "--key", key)
+        whole = self.report(self.run_file)["files"][0]
+        self.assertEqual((part["tasks"], part["tasks_total"], part["part"]), (2, 6, True))
+        self.assertEqual((whole["tasks"], whole["tasks_total"], whole["part"]), (6, 6, False))
+        canonical = "".join(json.dumps(json.loads(line), separators=(",", ":")) + "\n" for line in tasks.read_text().splitlines()[:2])
+        self.assertEqual(part["facts"]["tasks_hash"], hashlib.sha256(canonical.encode()).hexdigest())
 
     def test_refusals_are_counted_as_they_are_judged(self):
         tasks, key = self.files(6)

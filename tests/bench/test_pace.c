@@ -80,7 +80,7 @@ static void requests_grow_and_are_halved_once_a_round(void **state) {
   assert_true(p.limit == 16);
   for (int i = 0; i < 16; i++) nst_pace_good(&p);
   assert_true(p.limit > 16.9 && p.limit < 17); /* one more a round */
-  nst_pace single = p; /* a refusal among answers: a quarter */
+  nst_pace single = p;                         /* a refusal among answers: a quarter */
   nst_pace_limited(&single, 6, 7);
   assert_true(single.limit == floor(p.limit * 0.75));
   nst_pace_limited(&single, 6.5, 7.5); /* under way together */

@@ -118,12 +118,16 @@ static void errors_stay_in_the_denominator(void **state) {
   add(report, "m.db", run);
   json_t *data = data_of(report);
   assert_true(fabs(figure(data, "models/0/pass_at_1/mean") - 0.8) < 1e-9);
+  assert_true(isnan(figure(data, "models/0/pass_at_1/interval/0")) && isnan(figure(data, "models/0/pass_at_1/error")));
+  assert_true(fabs(figure(data, "models/0/bounds/1") - 0.9) < 1e-9 && figure(data, "models/0/unanswered_tasks") == 10);
+  assert_true(figure(data, "models/0/pass_at_1_outstanding_excluded/interval/0") > 0.7);
   assert_true(fabs(figure(data, "models/0/pass_at_1_outstanding_excluded/mean") - 80.0 / 90) < 1e-9);
   assert_true(figure(data, "models/0/samples") == 100 && figure(data, "models/0/outstanding") == 10);
   assert_true(figure(data, "models/0/outcomes/wrong") == 10 && figure(data, "models/0/outcomes/infra_error") == 10);
   json_decref(data);
   nestor_buffer *text = write(report, nst_report_text), *html = write(report, nst_report_html);
-  expect(text, "0.800");
+  expect(text, ">= 0.800     incomplete");
+  expect(text, "NO SCORE YET: 10 of 100 tasks have no answer; pass@1 will be from 0.800 to 0.900");
   expect(text, "10 infrastructure errors: incomplete, to redo");
   /* 0.889 stands under its label, not before it. */
   const char *label = strstr(nestor_buffer_data(text), "Errors excluded (not the score");
@@ -158,6 +162,77 @@ static void what_is_missing_or_not_graded_is_outstanding(void **state) {
   nst_report_free(report);
 }
 
+/* 97 of 600 answers came, in order: what came is no sample of the tasks, so nothing is said of them all. */
+static void an_unfinished_run_has_no_interval(void **state) {
+  (void)state;
+  nst_runfile *run = begin("m", NULL, "3");
+  for (int i = 0; i < 200; i++) put_task(run, i, i < 100 ? "qa.compare" : "repair", 1, "dev", "h");
+  for (int i = 0; i < 97; i++) put_sample(run, i, "0", NULL, "passed", "x");
+  nst_report *report = new_report();
+  add(report, "m.db", run);
+  json_t *data = data_of(report);
+  assert_true(fabs(figure(data, "models/0/bounds/0") - 97.0 / 600) < 1e-9 && figure(data, "models/0/bounds/1") == 1);
+  static const char *const withheld[] = {"pass_at_1/interval/0",
+                                         "pass_at_1/interval/1",
+                                         "pass_at_1/error",
+                                         "score/interval/0",
+                                         "pass_at_1_outstanding_excluded/interval/0",
+                                         "by_kind_and_level/0/interval/0",
+                                         "pass_at_k/1"};
+  for (size_t i = 0; i < sizeof withheld / sizeof *withheld; i++) {
+    char path[80];
+    snprintf(path, sizeof path, "models/0/%s", withheld[i]);
+    if (!isnan(figure(data, path))) fail_msg("%s", path);
+  }
+  json_decref(data);
+  form *const forms[] = {nst_report_text, nst_report_html};
+  for (int i = 0; i < 2; i++) {
+    nestor_buffer *out = write(report, forms[i]);
+    expect(out, "incomplete");
+    expect(out, "NO SCORE YET: 103 of 200 tasks have no answer; pass@1 will be from 0.162 to 1.000");
+    nestor_buffer_free(out);
+  }
+  nst_report_free(report);
+}
+
+/* Two that are always and never right, and p beside the interval. */
+static void differences_have_errors(void **state) {
+  (void)state;
+  nst_report *report = new_report();
+  for (int file = 0; file < 3; file++) {
+    nst_runfile *run = begin(file == 0 ? "all" : file == 1 ? "none" : "some", NULL, "1");
+    for (int i = 0; i < 30; i++) {
+      put_task(run, i, "repair", 2, "dev", "h");
+      put_sample(run, i, "0", NULL, file == 0 || (file == 2 && i % 6 == 0) ? "passed" : "wrong", "x");
+    }
+    add(report, "x.run", run);
+  }
+  json_t *data = data_of(report);
+  assert_true(figure(data, "pairs/0/difference/mean") == 1);
+  assert_true(figure(data, "pairs/0/difference/interval/0") < 0.9 &&
+              figure(data, "pairs/0/difference/interval/1") == 1);
+  assert_true(figure(data, "pairs/0/difference/error") > 0.01);
+  for (int i = 0; i < 3; i++) {
+    char path[80];
+    snprintf(path, sizeof path, "pairs/%d/p", i);
+    const double p = figure(data, path);
+    snprintf(path, sizeof path, "pairs/%d/p_holm", i);
+    assert_true(figure(data, path) >= p && figure(data, path) <= 3 * p);
+    snprintf(path, sizeof path, "pairs/%d/difference/interval/0", i);
+    const double low = figure(data, path);
+    snprintf(path, sizeof path, "pairs/%d/difference/interval/1", i);
+    assert_int_equal(p<0.05, low> 0 || figure(data, path) < 0);
+  }
+  json_decref(data);
+  nestor_buffer *text = write(report, nst_report_text), *html = write(report, nst_report_html);
+  expect(text, "p (Holm): p among the 3 comparisons of this report");
+  expect(html, ">minus none<");
+  assert_true(strstr(nestor_buffer_data(html), "id=\"pairs\"") < strstr(nestor_buffer_data(html), "id=\"kinds-0\""));
+  nestor_buffer_free(text);
+  nestor_buffer_free(html);
+  nst_report_free(report);
+}
+
 static void k_needs_samples(void **state) {
   (void)state;
   nst_runfile *run = begin("m", NULL, NULL);
@@ -175,7 +250,7 @@ static void k_needs_samples(void **state) {
   json_decref(data);
   nestor_buffer *text = write(report, nst_report_text);
   expect(text, "a task has fewer than k samples");
-  expect(text, "all answers are the same text at 1 of 1 tasks, at temperature 0.8");
+  expect(text, "all programs are the same text at 1 of 1 tasks, at temperature 0.8");
   nestor_buffer_free(text);
   nst_report_free(report);
 }
@@ -220,12 +295,23 @@ static void unlike_files_are_told_of(void **state) {
   for (int file = 0; file < 2; file++) {
     nst_runfile *run = begin(file ? "b" : "a", NULL, "1");
     assert_true(nst_runfile_put(run, "tasks_hash", file ? "1234" : "abcd", error));
+    assert_true(nst_runfile_put(run, "tasks_total", "9", error));
     put_task(run, file, "repair", 2, "dev", "h");
     put_sample(run, file, "0", NULL, "passed", "x");
     add(report, "x.run", run);
   }
+  json_t *data = data_of(report);
   nestor_buffer *text = write(report, nst_report_text);
-  expect(text, "abcd");
+  for (int file = 0; file < 2; file++) { /* of the tasks that are there, whatever is said of the whole */
+    json_t *facts = json_object_get(json_array_get(json_object_get(data, "files"), (size_t)file), "facts");
+    const char *hash = json_string_value(json_object_get(facts, "tasks_hash"));
+    assert_int_equal(strlen(hash), 64);
+    expect(text, hash);
+  }
+  json_decref(data);
+  assert_false(has(text, "abcd"));
+  expect(text, "a: only the first 1 of 9 tasks were asked: no score of the suite");
+  expect(text, "first 1 of 9");
   expect(text, "the files are of different sets of tasks");
   assert_false(has(text, "different versions of the grader"));
   assert_false(has(text, "task by task")); /* no task is of both */
@@ -252,6 +338,9 @@ static void revisions_are_rounds(void **state) {
   assert_true(figure(data, "models/0/pass_at_1/mean") == 0.5); /* of first answers alone */
   assert_true(figure(data, "models/0/rounds/0/samples") == 4 && figure(data, "models/0/rounds/0/fixed") == 1);
   assert_true(figure(data, "models/0/rounds/0/parents_failed") == 2 && figure(data, "models/0/rounds/0/broken") == 1);
+  /* Wilson of 1 of 2 */
+  assert_true(fabs(figure(data, "models/0/rounds/0/fixed_interval/0") - 0.0945) < 1e-4);
+  assert_true(fabs(figure(data, "models/0/rounds/0/broken_interval/1") - 0.9055) < 1e-4);
   assert_true(figure(data, "models/0/rounds/1/samples") == 3 && figure(data, "models/0/rounds/1/fixed") == 1);
   assert_true(figure(data, "models/0/rounds/1/broken") == 0);
   json_decref(data);
@@ -400,6 +489,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(errors_stay_in_the_denominator),
                                      cmocka_unit_test(what_is_missing_or_not_graded_is_outstanding),
                                      cmocka_unit_test(k_needs_samples),
+                                     cmocka_unit_test(an_unfinished_run_has_no_interval),
+                                     cmocka_unit_test(differences_have_errors),
                                      cmocka_unit_test(files_of_one_model_are_its_runs),
                                      cmocka_unit_test(unlike_files_are_told_of),
                                      cmocka_unit_test(revisions_are_rounds),

@@ -347,13 +347,139 @@ static void pairs_are_compared(void **state) {
   assert_int_equal(p.a_better, 2);
   assert_int_equal(p.b_better, 1);
   assert_int_equal(p.equal, 2);
-  near(p.p, 1, 1e-12);
+  near(p.sign_test, 1, 1e-12);
+  near(p.middle, 1.0 / 7, 1e-15); /* two tasks more, whose differences are none together */
+  near(p.error, sqrt(7.0 / 6 * (1 + 0.25 + 0.25 + 1 - 7.0 / 49)) / 7, 1e-12);
+  assert_int_equal(p.df, 4);
   near(p.correlation, 0.25 / sqrt(0.8 * 1), 1e-12); /* deviations .3 .3 .3 -.2 -.7 and .5 -.5 0 .5 -.5 */
   assert_true(isnan(nst_stats_paired(a, (double[]){1, 1, 1, 1, 1}, (size_t[]){0, 1, 2, 3, 4}, 5, 5).correlation));
 }
 
+/* Where every task is a template: Agresti and Min's interval, with t for z. */
+static void paired_intervals_do_not_collapse(void **state) {
+  (void)state;
+  enum { N = 50 };
+  double a[N], b[N], zero[N] = {0};
+  size_t own[N];
+  for (size_t i = 0; i < N; i++) own[i] = i, a[i] = 1, b[i] = 0;
+  nst_paired p = nst_stats_paired(a, b, own, N, N);
+  nst_interval i = nst_stats_paired_interval(&p, 0.95);
+  assert_true(i.high == 1 && i.low > 0.88 && i.low < 0.9 && p.p < 1e-12);
+  near(p.difference.mean, 1, 0);
+  p = nst_stats_paired(zero, zero, own, N, N);
+  i = nst_stats_paired_interval(&p, 0.95);
+  assert_true(i.high > 0.02 && i.high < 0.06 && p.p == 1);
+  near(i.low, -i.high, 1e-15);
+  /* Of five templates of ten tasks each the length is that of five. */
+  for (size_t k = 0; k < N; k++) own[k] = k % 5;
+  p = nst_stats_paired(a, b, own, N, 5);
+  i = nst_stats_paired_interval(&p, 0.95);
+  assert_true(i.high == 1 && i.low < 0.5);
+  /* 15 better, 5 worse, of 50: as in their formula, (10/52, sqrt(21 - 100/52)/52). */
+  for (size_t k = 0; k < N; k++) own[k] = k, a[k] = k < 15, b[k] = k >= 45;
+  p = nst_stats_paired(a, b, own, N, N);
+  near(p.middle, 10.0 / 52, 1e-12);
+  near(p.error * sqrt(51.0 / 52), sqrt(21 - 100.0 / 52) / 52, 1e-12);
+  assert_true(isnan(nst_stats_paired_interval(&(nst_paired){0}, 0.95).low));
+}
+
+/* p and interval are of one method: they agree at every level. */
+static void p_and_interval_agree(void **state) {
+  (void)state;
+  enum { N = 40 };
+  nst_random r = nst_random_make(11, "pairs");
+  for (int round = 0; round < 500; round++) {
+    double a[N], b[N];
+    size_t cluster[N];
+    for (size_t i = 0; i < N; i++) {
+      cluster[i] = nst_random_below(&r, 12);
+      a[i] = (double)nst_random_below(&r, 4) / 3;
+      b[i] = (double)nst_random_below(&r, 3) / 2;
+    }
+    const nst_paired p = nst_stats_paired(a, b, cluster, N, 12);
+    if (p.p > 1e-6 && p.p < 1 - 1e-6) {
+      const nst_interval wide = nst_stats_paired_interval(&p, 1 - p.p * 0.999),
+                         narrow = nst_stats_paired_interval(&p, 1 - fmin(0.9999, p.p * 1.001));
+      assert_true(wide.low <= 0 && wide.high >= 0);
+      assert_false(narrow.low <= 0 && narrow.high >= 0);
+    }
+  }
+}
+
+/* Of artificial pairs of models, with templates, the interval holds the truth as often as it says. */
+static void paired_intervals_cover(void **state) {
+  (void)state;
+  enum { G = 30, EACH = 4, N = G * EACH, ROUNDS = 4000 };
+  static const double better[] = {0.02, 0.1, 0.3, 0.6}, worse[] = {0.02, 0.03, 0.2, 0};
+  nst_random r = nst_random_make(12, "cover");
+  for (int c = 0; c < 4; c++) {
+    int held = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      double a[N], b[N];
+      size_t cluster[N];
+      for (size_t g = 0; g < G; g++)
+        for (size_t i = g * EACH; i < (g + 1) * EACH; i++) {
+          /* Half of the tasks do as the first of their template. */
+          if (i > g * EACH && nst_random_below(&r, 2)) {
+            a[i] = a[g * EACH], b[i] = b[g * EACH];
+          } else {
+            const double u = (double)nst_random_below(&r, 1000000) / 1e6;
+            a[i] = u < better[c] || u > 0.9;
+            b[i] = u > 1 - worse[c] ? 1 : u > 0.9;
+            if (u > 1 - worse[c]) a[i] = 0;
+          }
+          cluster[i] = g;
+        }
+      const nst_paired p = nst_stats_paired(a, b, cluster, N, G);
+      const nst_interval x = nst_stats_paired_interval(&p, 0.95);
+      const double truth = better[c] - worse[c];
+      held += x.low <= truth && truth <= x.high;
+    }
+    if (held < 0.925 * ROUNDS) fail_msg("case %d: %d of %d", c, held, ROUNDS);
+  }
+}
+
+static void many_comparisons_are_adjusted(void **state) {
+  (void)state;
+  double out[5];
+  nst_stats_holm(out, (const double[]){0.01, 0.04, 0.03, NAN, 0.005}, 5);
+  near(out[4], 0.02, 1e-15);
+  near(out[0], 0.03, 1e-15);
+  near(out[2], 0.06, 1e-15);
+  near(out[1], 0.06, 1e-15); /* no less than one that is smaller */
+  assert_true(isnan(out[3]));
+  nst_stats_holm(out, (const double[]){0.9, 0.8}, 2);
+  assert_true(out[0] == 1 && out[1] == 1);
+}
+
+/* The table of docs/bench-report.md. */
+static void tasks_needed_are_those_of_the_formula(void **state) {
+  (void)state;
+  near(nst_stats_tasks_needed(0.1, 1, 0.05, 0.8), 785, 0); /* (1.95996 + 0.84162)^2 = 7.8489 */
+  static const double ds[] = {0.02, 0.05, 0.1, 0.2}, shares[] = {0.1, 0.2, 0.4};
+  static const double table[4][3] = {{1955, 3917, 7842}, {307, 621, 1248}, {71, 150, 307}, {12, 32, 71}};
+  for (int i = 0; i < 4; i++)
+    for (int k = 0; k < 3; k++)
+      near(nst_stats_tasks_needed(ds[i], sqrt(shares[k] - ds[i] * ds[i]), 0.05, 0.8), table[i][k], 0);
+  assert_true(isnan(nst_stats_tasks_needed(0, 1, 0.05, 0.8)));
+}
+
+static void the_tails_of_t_are_those_of_its_quantiles(void **state) {
+  (void)state;
+  for (uint64_t df = 1; df < 2000; df = df * 3 / 2 + 1)
+    for (double level = 0.1; level < 0.9999; level += 0.0899)
+      near(nst_stats_t_outside(nst_stats_t(level, df), df), 1 - level, 2e-5);
+  assert_true(isnan(nst_stats_t_outside(1, 0)) && nst_stats_t_outside(INFINITY, 3) == 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(pass_at_k_has_known_values),
+                                     cmocka_unit_test(paired_intervals_do_not_collapse),
+                                     cmocka_unit_test(p_and_interval_agree),
+                                     cmocka_unit_test(paired_intervals_cover),
+                                     cmocka_unit_test(many_comparisons_are_adjusted),
+                                     cmocka_unit_test(tasks_needed_are_those_of_the_formula),
+                                     cmocka_unit_test(the_tails_of_t_are_those_of_its_quantiles),
                                      cmocka_unit_test(too_few_samples_give_nothing),
                                      cmocka_unit_test(estimates_are_the_share_of_subsets),
                                      cmocka_unit_test(estimates_are_unbiased),
