@@ -1,8 +1,9 @@
 /* What share of wrong answers the grader rejects.
  *
- * Every kind of fault is planted in reference answers. A mutant counts where it differs from the reference at some of a
- * thousand points that are drawn apart from those of the key: it does not compile, fails, or has another figure. Of
- * these, at least 99 of 100 must be rejected. The share is printed. */
+ * Every kind of fault is planted in reference answers. Mutants that do not compile are easy and are counted apart. Of
+ * those that compile, one counts where it differs from the reference at some of a thousand points that are drawn apart
+ * from those of the key: it fails, or has another figure. All that do not compile and at least 99 of 100 that differ
+ * must be rejected. The shares are printed. */
 #include "tests/unit/test.h"
 
 #include "bench/grade/figures.h"
@@ -117,10 +118,13 @@ static bool model_differs(nst_solver *mutant, const nst_draft *d, const json_t *
   return differs;
 }
 
-static bool mutant_differs(const nst_draft *d, const json_t *spec, const json_t *key, const char *mutant) {
+typedef enum { SAME, DIFFERS, DOES_NOT_COMPILE } fate;
+
+static fate fate_of(const nst_draft *d, const json_t *spec, const json_t *key, const char *mutant) {
   nst_solver reference, other;
   assert_true(compile(&reference, spec, key, text_at(key, "answer")));
-  bool differs = !compile(&other, spec, key, mutant);
+  const bool compiles = compile(&other, spec, key, mutant);
+  bool differs = !compiles;
   nst_point *points = calloc(POINTS, sizeof *points);
   nst_random r = nst_random_make(d->seed, "independent");
   for (int m = 0; m < d->nmappings && !differs; m++) {
@@ -131,14 +135,19 @@ static bool mutant_differs(const nst_draft *d, const json_t *spec, const json_t 
   free(points);
   nst_solver_fini(&reference);
   nst_solver_fini(&other);
-  return differs;
+  return !compiles ? DOES_NOT_COMPILE : differs ? DIFFERS : SAME;
 }
 
 /* ---- counting ------------------------------------------------------------- */
 
 typedef struct {
-  int planted, differ, rejected;
+  int planted, broken, broken_rejected, differ, rejected; /* broken: does not compile; differ: compiles, and differs */
 } tally;
+
+static void print_tally(const char *name, const tally *t) {
+  print_message("%-18s %4d planted, %4d do not compile (%4d rejected), %4d compile and differ (%4d rejected)\n", name,
+                t->planted, t->broken, t->broken_rejected, t->differ, t->rejected);
+}
 
 static nst_sample sample_of(const char *task_id, const char *program) {
   nestor_buffer *completion = nestor_buffer_new();
@@ -203,10 +212,13 @@ static void mutants_are_rejected(void **state) {
         if (nst_mutate(mutant, answer, strlen(answer), (nst_fault)fault, &random)) {
           tally *t = &tallies[fault];
           t->planted++;
-          if (mutant_differs(d, spec, key_json, nestor_buffer_data(mutant))) {
-            t->differ++;
+          const fate end = fate_of(d, spec, key_json, nestor_buffer_data(mutant));
+          if (end != SAME) {
             const bool passed = passes(grading, id, nestor_buffer_data(mutant));
-            t->rejected += !passed;
+            if (end == DIFFERS)
+              t->differ++, t->rejected += !passed;
+            else
+              t->broken++, t->broken_rejected += !passed;
             if (passed)
               print_message("%s passes with the fault %s:\n%s", id, nst_fault_name((nst_fault)fault),
                             nestor_buffer_data(mutant));
@@ -218,15 +230,17 @@ static void mutants_are_rejected(void **state) {
   int kinds = 0;
   for (int fault = 0; fault < NST_FAULT_COUNT; fault++) {
     const tally *t = &tallies[fault];
-    print_message("%-18s %4d planted %4d differ %4d rejected\n", nst_fault_name((nst_fault)fault), t->planted,
-                  t->differ, t->rejected);
+    print_tally(nst_fault_name((nst_fault)fault), t);
     kinds += t->differ > 0;
     sum.planted += t->planted, sum.differ += t->differ, sum.rejected += t->rejected;
+    sum.broken += t->broken, sum.broken_rejected += t->broken_rejected;
   }
-  print_message("%d of %d mutants that differ are rejected: %.2f %%\n", sum.rejected, sum.differ,
-                100.0 * sum.rejected / sum.differ);
+  print_tally("all", &sum);
+  print_message("%d of %d mutants that compile and differ are rejected: %.2f %%; %d of %d that do not compile\n",
+                sum.rejected, sum.differ, 100.0 * sum.rejected / sum.differ, sum.broken_rejected, sum.broken);
   assert_true(kinds >= 12 && sum.differ > 300);
   assert_true(sum.rejected * 100 >= sum.differ * 99);
+  assert_int_equal(sum.broken_rejected, sum.broken);
   free(d);
   nst_grading_free(grading);
   json_decref(r.tasks);
