@@ -64,11 +64,12 @@ bool nst_body_equal_points(nst_body_maker *b) {
   bool good = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), b->quick);
   for (int m = 0; m < d->nmappings && good; m++) {
     nst_point at[POINTS];
-    good = nst_points_draw(at, POINTS, d, &d->mappings[m], MOST_OPERATIONS, &b->random);
+    const size_t n = d->mappings[m].nparams ? POINTS : 1; /* without parameters there are the defaults alone */
+    good = n == 1 || nst_points_draw(at, n, d, &d->mappings[m], MOST_OPERATIONS, &b->random);
     if (!good)
       snprintf(s.why, sizeof s.why, "no hidden points with imperfect tiles and larger values");
     else
-      good = nst_solver_points(&s, points, figures, d->mappings[m].name, &d->mappings[m], at, POINTS);
+      good = nst_solver_points(&s, points, figures, d->mappings[m].name, &d->mappings[m], at, n);
   }
   if (!good) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
   nst_solver_fini(&s);

@@ -228,11 +228,24 @@ static void ask_optimum(nst_draft *d, nst_random *r) {
 
 /* ---- probes --------------------------------------------------------------- */
 
+/* The mapping without parameters, so that sizes and places are the defaults of what is asked for. */
+static void settle(nst_draft_mapping *m) {
+  for (int i = 0; i < m->nnodes; i++) {
+    nst_draft_tile *tile = &m->nodes[i].tile;
+    if (tile->param >= 0) *tile = (nst_draft_tile){-1, m->params[tile->param].value};
+  }
+  m->nparams = 0;
+}
+
+/* The last probe is the first at the defaults. */
 static void make_probes(nst_draft *d, nst_random *r) {
-  d->nmappings = 2 + (d->level >= 3);
+  const int varied = 2 + (d->level >= 3);
+  d->nmappings = varied + 1;
   for (int i = 0; i < d->nmappings; i++) {
-    nst_draft_make_mapping(d, &d->mappings[i], r);
-    snprintf(d->mappings[i].name, sizeof d->mappings[i].name, "probe%d", i + 1);
+    nst_draft_mapping *m = &d->mappings[i];
+    if (i < varied) nst_draft_make_mapping(d, m, r);
+    else *m = d->mappings[0], settle(m);
+    snprintf(m->name, sizeof m->name, "probe%d", i + 1);
   }
 }
 

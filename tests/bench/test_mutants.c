@@ -128,6 +128,7 @@ static fate fate_of(const nst_draft *d, const json_t *spec, const json_t *key, c
   nst_point *points = calloc(POINTS, sizeof *points);
   nst_random r = nst_random_make(d->seed, "independent");
   for (int m = 0; m < d->nmappings && !differs; m++) {
+    if (!d->mappings[m].nparams) continue; /* a probe at the defaults has one point, and it is the key's */
     nst_points_draw(points, POINTS, d, &d->mappings[m], MOST_OPERATIONS, &r);
     differs = d->kind == NST_KIND_GEN_MODEL ? model_differs(&other, d, spec, &reference, points)
                                             : mapping_differs(&reference, &other, d, &d->mappings[m], points);
