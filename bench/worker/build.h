@@ -17,7 +17,6 @@ typedef struct {
 void nst_build_fini(nst_build *build);
 /* The program, compiled without errors; the caller frees it. NULL: `fault` says what is wrong. */
 nestor_program *nst_build_make(nst_build *build, nst_fault *fault, const nestor_session *session, const nst_request *request);
-/* Goal least: whether the answer is of the given workload and on the given hardware, as their defaults are. */
-bool nst_build_is_of_given(nst_build *build, nst_fault *fault, const nestor_session *session, const nst_request *request,
-                           const nestor_program *program);
+/* What stands in `text`, whatever it is; the caller frees it. */
+nestor_program *nst_build_compile(const nst_build *build, const nestor_session *session);
 #endif

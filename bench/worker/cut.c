@@ -74,8 +74,7 @@ bool nst_cut_needless(const nestor_program *whole, size_t first, size_t second, 
   return answers == 1;
 }
 
-/* Past white space and comments. */
-static const char *skip(const char *p, const char *end) {
+const char *nst_cut_skip(const char *p, const char *end) {
   while (p < end) {
     if (*p == '#') {
       while (p < end && *p != '\n') p++;
@@ -85,17 +84,17 @@ static const char *skip(const char *p, const char *end) {
   return p;
 }
 
-static const char *skip_word(const char *p, const char *end) {
+const char *nst_cut_skip_word(const char *p, const char *end) {
   while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_')) p++;
   return p;
 }
 
 bool nst_cut_head(nst_text *out, const char *declaration, size_t size) {
   const char *p = declaration, *end = p + size;
-  p = skip_word(skip(p, end), end); /* "mapping" */
-  p = skip_word(skip(p, end), end); /* its name */
+  p = nst_cut_skip_word(nst_cut_skip(p, end), end); /* "mapping" or another */
+  p = nst_cut_skip_word(nst_cut_skip(p, end), end); /* its name */
   const char *begin = p;
-  while ((p = skip(p, end)) < end && *p != '{') p++;
+  while ((p = nst_cut_skip(p, end)) < end && *p != '{') p++;
   if (p == end) return false;
   *out = (nst_text){begin, (size_t)(p - begin)};
   return true;

@@ -15,6 +15,9 @@ nst_cut_status nst_cut(nestor_declaration *at, char *text, const nestor_program 
 /* Whether a whole program of three parts, [0, first), [first, second) and [second, end), is what cutting would have made of it: every
  * declaration lies in one part, the middle one asks nothing, uses nothing and declares the answer exactly once. */
 bool nst_cut_needless(const nestor_program *whole, size_t first, size_t second, nestor_declaration_kind kind, const char *name);
-/* The head of a mapping's declaration without its name: from behind the name to before its block. false: it has none. */
+/* The head of a declaration without its name: from behind the name to before its block. false: it has none. */
 bool nst_cut_head(nst_text *out, const char *declaration, size_t size);
+/* Past white space and comments; past a word. */
+const char *nst_cut_skip(const char *text, const char *end);
+const char *nst_cut_skip_word(const char *text, const char *end);
 #endif

@@ -4,6 +4,7 @@
 #include "bench/record/memory.h"
 #include "bench/worker/build.h"
 #include "bench/worker/fault.h"
+#include "bench/worker/given.h"
 #include "bench/worker/request.h"
 
 #include <inttypes.h>
@@ -175,7 +176,7 @@ static void put_tables(nst_judge *j, nst_wire *out, const subject *subjects, siz
 }
 
 static bool judge_program(nst_judge *j, nst_wire *tables, const nst_request *q, nst_wire_reader *points, const nestor_program *p) {
-  if (q->least && !nst_build_is_of_given(&j->build, &j->fault, j->session, q, p)) return false;
+  if (q->least && !nst_given_is_kept(&j->build, &j->fault, j->session, q, p)) return false;
   subject *subjects = nst_memory_new(q->ntables, sizeof *subjects);
   const bool good = evaluate(j, q, points, p, subjects);
   if (good) put_tables(j, tables, subjects, q->ntables);

@@ -26,9 +26,10 @@
   "  compute MAC { energy = 0.7 pJ }\n"                                                            \
   "}\n"
 #define HAND_SMALL                                                                                 \
-  "hardware tiny {\n"                                                                              \
+  "hardware tiny(KIB = 4 * 5, LANES = 4) {\n"                                                      \
   "  memory DRAM { bandwidth = 16 B/cycle }\n"                                                     \
-  "  memory GLB { capacity = 20 KiB  bandwidth = 64 B/cycle }\n"                                   \
+  "  memory GLB { capacity = KIB * 1 KiB  bandwidth = 64 B/cycle }\n"                              \
+  "  array PE[x = LANES]\n"                                                                        \
   "  compute MAC\n"                                                                                \
   "}\n"
 #define HAND_MAPPING                                                                               \
