@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MOST_KS = 32 };
 
@@ -61,6 +62,20 @@ static bool add_run(nst_report *report, const char *path, const settings *s, siz
   if (!ok) cli_say("%s", error);
   nst_runfile_free(run);
   return ok;
+}
+
+/* Whether two names lead to one file: counted twice its samples would pass for two runs. */
+static bool same_file(const char *a, const char *b) {
+  struct stat x, y;
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool distinct(const bench_texts *runs) {
+  for (size_t i = 0; i < runs->n; i++)
+    for (size_t k = 0; k < i; k++)
+      if (same_file(runs->items[i], runs->items[k]))
+        return cli_say("%s and %s are one file: a run counts once", runs->items[k], runs->items[i]), false;
+  return true;
 }
 
 static int write_forms(nst_report *report, const settings *s, nestor_format format) {
@@ -122,6 +137,7 @@ int bench_report(int argc, char **argv) {
     cli_say("nothing to report: name a run file, as in `nestor bench report run.db`");
     code = CLI_WRONG_USAGE;
   }
+  if (code < 0 && !distinct(&runs)) code = CLI_WRONG_USAGE;
   if (code < 0) {
     nst_report *report = nst_report_new(&(nst_report_options){ks, nks, s.level, (size_t)s.examples});
     for (size_t i = 0; i < runs.n && code < 0; i++)

@@ -163,6 +163,7 @@ bool nst_result_take(nst_result *out, json_t *json, char error[NST_RECORD_ERROR]
     const json_t *score = json_object_get(json, "score");
     if (!json_is_number(score)) fail(&r, "score", "must be a number");
     else out->score = json_number_value(score);
+    if (!(out->score >= 0 && out->score <= 1)) fail(&r, "score", "must be from 0 to 1");
     if (out->passed != (out->outcome == NST_OUTCOME_PASSED)) fail(&r, "passed", "contradicts the outcome");
   }
   if (!r.ok) json_decref(json), *out = (nst_result){0};

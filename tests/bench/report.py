@@ -274,6 +274,8 @@ def main():
 
         # Messages.
         expect("nothing to report" in report(code=2), "no run")
+        one = write(work / "one.jsonl", [])
+        expect("a run counts once" in report(one, work / ".." / work.name / "one.jsonl", code=2), "one file twice")
         expect("give the tasks with --tasks" in report(args[0], code=3), "results without tasks")
         expect("there is nothing to report" in report(write(work / "empty.jsonl", []), "-t", work / "t.jsonl", code=3), "no samples")
         expect("but not the task itself" in report(args[0], "-t", work / "t.jsonl", code=3), "other tasks")
