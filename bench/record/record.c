@@ -1,4 +1,4 @@
-/* Records: parsing with checks, canonical text, integers of 64 bits in JSON. */
+/* Records: parsing with checks, integers of 64 bits in JSON. */
 #include "bench/record/record.h"
 
 #include "bench/record/digest.h"
@@ -186,13 +186,6 @@ DEFINE_PARSE(sample)
 DEFINE_PARSE(result)
 
 /* ---- text ----------------------------------------------------------------- */
-
-char *nst_record_text(const json_t *json, size_t *size) {
-  char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15));
-  if (!text) text = nst_memory_text("{}", 2); /* records are objects of valid text: this is memory running out */
-  if (size) *size = strlen(text);
-  return text;
-}
 
 void nst_answer_commit(char out[65], const char *salt, const char *answer) {
   nst_digest_text(out, (const nst_digest_part[]){{salt, strlen(salt)}, {"\n", 1}, {answer, strlen(answer)}}, 3);

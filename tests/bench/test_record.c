@@ -101,10 +101,65 @@ static void lines_are_bounded(void **state) {
   close(ends[0]);
 }
 
+/* A value of any kind; texts hold quotation marks, control characters, NULs and letters of two to four bytes. */
+static json_t *any_value(nst_random *r, int depth) {
+  static const char *const pieces[] = {"a", "reads@GLB/A", "\"", "\\", "/", "\b", "\f", "\n", "\r", "\t", "\x01", "\x1f", "\x7f", "\xc3\xa9", "\xe2\x80\xa8", "\xf0\x9f\x98\x80"};
+  char text[128];
+  size_t size = 0;
+  json_t *out;
+  for (int64_t n = nst_random_between(r, 0, 6); n > 0; n--) {
+    const char *piece = pieces[nst_random_between(r, 0, sizeof pieces / sizeof *pieces - 1)];
+    memcpy(text + size, piece, strlen(piece));
+    size += strlen(piece);
+  }
+  text[size] = '\0';
+  switch (nst_random_between(r, 0, depth ? 8 : 6)) {
+    case 0: return json_null();
+    case 1: return json_true();
+    case 2: return json_false();
+    case 3: return json_integer((json_int_t)(nst_random_next(r) >> nst_random_between(r, 0, 63)));
+    case 4: {
+      static const double reals[] = {0, -0.0, 1, -1, 0.5, 1.0 / 3, 1e15, 1e16, 1.25e17, 1e22, 1e100, 1e-5, 1e-7, 1.5e-10, 2.5e-300, 5e-324, 1.7976931348623157e308, 0.1, 99999.95};
+      const double real = reals[nst_random_between(r, 0, sizeof reals / sizeof *reals - 1)];
+      return json_real(nst_random_between(r, 0, 1) ? real : real * ((double)nst_random_between(r, -1000000, 1000000) / 7e6));
+    }
+    case 5: text[size++] = '\0'; return json_stringn(text, size);
+    case 6: return json_stringn(text, size);
+    case 7:
+      out = json_array();
+      for (int64_t n = nst_random_between(r, 0, 4); n > 0; n--) json_array_append_new(out, any_value(r, depth - 1));
+      return out;
+    default:
+      out = json_object();
+      for (int64_t n = nst_random_between(r, 0, 4); n > 0; n--) {
+        text[size] = (char)('a' + n);
+        text[size + 1] = '\0';
+        json_object_set_new(out, text, any_value(r, depth - 1));
+      }
+      return out;
+  }
+}
+
+static void text_is_as_jansson_writes_it(void **state) {
+  (void)state;
+  nst_random r = nst_random_make(4, "text");
+  for (int i = 0; i < 20000; i++) {
+    json_t *json = any_value(&r, 4);
+    size_t size;
+    char *text = nst_record_text(json, &size), *expected = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(15) | JSON_ENCODE_ANY);
+    assert_string_equal(text, expected);
+    assert_int_equal(size, strlen(expected));
+    free(text);
+    free(expected);
+    json_decref(json);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(digests_are_sha_256), cmocka_unit_test(random_streams_are_named_and_even),
     cmocka_unit_test(integers_past_2_53_are_texts), cmocka_unit_test(samples_are_read_and_refused),
-    cmocka_unit_test(lines_are_bounded)};
+    cmocka_unit_test(lines_are_bounded),
+    cmocka_unit_test(text_is_as_jansson_writes_it)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
