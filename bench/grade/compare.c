@@ -136,6 +136,8 @@ static bool compare_point(nst_verdict *v, const nst_prepared *p, size_t point, c
   const nst_expected_table *table = &p->tables[want->table];
   bool equal = true;
   json_t *figures = NULL;
+  /* The same bytes are the same figures: what is expected is never infinite or NaN. Other bytes need not be other figures. */
+  if (!got->index && !memcmp(bytes, want->values, table->nfigures * sizeof *want->values)) return true;
   for (size_t i = 0; i < table->nfigures; i++) {
     const size_t at = got->index ? got->index[i] : i;
     nst_figure value = {.kind = NST_FIGURE_NONE};

@@ -21,7 +21,7 @@
 enum {
   SOCKET = 0,
   CHUNK = 1 << 16,
-  HOLD_BYTES = 1 << 15,     /* replies that are held back until there is no more to read, */
+  HOLD_BYTES = 1 << 17,     /* replies that are held back until there is no more to read, */
   HOLD_NS = 10 * 1000000,   /* but not longer than this */
   RETIRE_AFTER = 200000,    /* requests */
   RETIRE_MIB = 256,         /* of memory ever used */
