@@ -208,7 +208,7 @@ void nst_chart_heat(nestor_buffer *out, const nst_report *r, const nst_report_sy
 
 /* ---- kinds and metrics ---------------------------------------------------- */
 
-enum { PARTS_LEFT = 128, PARTS_KIND = 79, PARTS_FIELD = 14 }; /* eight kinds, five fields each */
+static const int PARTS_LEFT = 128, PARTS_KIND = 79, PARTS_FIELD = 14; /* eight kinds, five fields each */
 
 static void part_field(nestor_buffer *out, double x, double y, const nst_report_metric *m, const char *metric,
                        const char *kind, int level) {

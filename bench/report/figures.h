@@ -10,6 +10,7 @@ enum { NST_REPORT_LEVELS = NST_LEVELS + 1, NST_REPORT_KINDS = NST_KIND_COUNT + 1
 #define NST_REPORT_FACTS(FACT)                                                                                         \
   FACT(MODEL, "model", "model", true)                                                                                  \
   FACT(TOOL, "tool", "nestor", false)                                                                                  \
+  FACT(BUILD, "build", "build of nestor (SHA-256)", false)                                                             \
   FACT(GRADER, "grader", "grader", false)                                                                              \
   FACT(SUITE, "suite", "suite", false)                                                                                 \
   FACT(TASKS_HASH, "tasks_hash", "SHA-256 of the tasks", false)                                                        \

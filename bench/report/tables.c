@@ -574,8 +574,9 @@ static void files(nst_report_tables *all, const nst_report *r) {
     count_cell(t, file->samples);
     for (int f = 0; f < NST_FACT_COUNT; f++) {
       if (!shown[f]) continue;
-      char *clean = nst_out_clean(file->facts[f] ? file->facts[f] : "-", true,
-                                  f == NST_FACT_TASKS_HASH || f == NST_FACT_SYSTEM_HASH ? 64 : FACT_WIDTH);
+      char *clean =
+        nst_out_clean(file->facts[f] ? file->facts[f] : "-", true,
+                      f == NST_FACT_TASKS_HASH || f == NST_FACT_SYSTEM_HASH || f == NST_FACT_BUILD ? 64 : FACT_WIDTH);
       cell(t, "%s", clean);
       free(clean);
     }

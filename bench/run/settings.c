@@ -3,6 +3,7 @@
 
 #include "bench/record/digest.h"
 #include "bench/record/memory.h"
+#include "bench/run/build.h"
 
 #include <curl/curl.h>
 #include <math.h>
@@ -272,6 +273,8 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
     ok = nst_runfile_begin(run, error);
     for (int i = 0; ok && fresh && i < FACTS; i++)
       if (facts[i].value) ok = nst_runfile_put(run, facts[i].name, facts[i].value, error);
+    char build[NST_DIGEST_TEXT];
+    if (ok && fresh && nst_build_hash(build)) ok = nst_runfile_put(run, "build", build, error);
     ok = ok && nst_runfile_put(run, "samples", count, error) && nst_runfile_put(run, "tasks_total", total, error);
     for (size_t i = have; ok && i < n; i++) ok = nst_runfile_put_task(run, i, &tasks[i], error);
     ok = ok && nst_runfile_commit(run, error);

@@ -698,9 +698,10 @@ class Runs(Case):
         self.assertEqual(json.dumps(theirs["models"]), json.dumps(again["models"]))
         self.assertEqual(theirs, self.report(self.run_file))
         facts, same = theirs["files"][0]["facts"], again["files"][0]["facts"]
-        lost = {"tool", "dialect", "base_url", "price", "grammar"}
+        lost = {"tool", "build", "dialect", "base_url", "price", "grammar"}
         self.assertEqual({k: v for k, v in facts.items() if k not in lost}, {k: v for k, v in same.items() if k not in lost})
         self.assertEqual({k for k in lost if same[k]}, set())
+        self.assertRegex(facts["build"], "^[0-9a-f]{64}$")
         self.assertEqual((facts["suite"], facts["served"]), ("test", "served-model"))
         self.assertTrue(facts["first_answer"] <= facts["last_answer"])
         canonical = "".join(json.dumps(json.loads(line), separators=(",", ":")) + "\n" for line in tasks.read_text().splitlines())

@@ -435,7 +435,7 @@ static void paired_intervals_cover(void **state) {
       const double truth = better[c] - worse[c];
       held += x.low <= truth && truth <= x.high;
     }
-    if (held < 0.925 * ROUNDS) fail_msg("case %d: %d of %d", c, held, ROUNDS);
+    if (held < ROUNDS * 925 / 1000) fail_msg("case %d: %d of %d", c, held, ROUNDS);
   }
 }
 
