@@ -63,6 +63,21 @@ static bool is_trapped(const nst_draft *d, int best) {
   return true;
 }
 
+/* Whether two mappings are the same but for their names: then neither can be the answer, which a reader sees. */
+static bool has_twins(const nst_draft *d) {
+  bool twins = false;
+  for (int m = 1; m < d->nmappings; m++)
+    for (int k = 0; k < m && !twins; k++) {
+      nestor_buffer *a = nestor_buffer_new(), *b = nestor_buffer_new();
+      nst_draft_write_mapping(d, m, "same", a);
+      nst_draft_write_mapping(d, k, "same", b);
+      twins = !strcmp(nestor_buffer_data(a), nestor_buffer_data(b));
+      nestor_buffer_free(a);
+      nestor_buffer_free(b);
+    }
+  return twins;
+}
+
 /* The winner among the mappings, -1 if there is none. */
 static int evaluate(nst_solver *s, const nst_draft *d) {
   int64_t values[NST_DRAFT_MAPPINGS] = {0};
@@ -87,6 +102,10 @@ bool nst_body_compare(nst_body_maker *b) {
   bool good = nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true);
   /* Many drafts have no winner: the analysis tells them, and the other engines see the rest alone. */
   int best = good ? evaluate(&s, d) : -1;
+  if (best >= 0 && has_twins(d)) {
+    snprintf(s.why, sizeof s.why, "two mappings are the same");
+    best = -1;
+  }
   s.quick = b->quick;
   if (best >= 0 && !is_trapped(d, best)) {
     snprintf(s.why, sizeof s.why, "it is answered rightly by a wrong belief");

@@ -145,6 +145,19 @@ static void check_prompt(const nst_task *task, const nst_key *key) {
   assert_true(last_is_user);
 }
 
+/* No two mappings of a comparison are the same but for their names. */
+static void check_choices_differ(const nst_draft *d) {
+  char *texts[NST_DRAFT_MAPPINGS];
+  for (int m = 0; m < d->nmappings; m++) {
+    nestor_buffer *text = nestor_buffer_new();
+    nst_draft_write_mapping(d, m, "same", text);
+    texts[m] = strdup(nestor_buffer_data(text));
+    nestor_buffer_free(text);
+    for (int k = 0; k < m; k++) assert_string_not_equal(texts[m], texts[k]);
+  }
+  for (int m = 0; m < d->nmappings; m++) free(texts[m]);
+}
+
 static void check_points(const nst_draft *d, const nst_key *key) {
   const json_t *points = json_object_get(key->json, "points");
   for (int m = 0; m < d->nmappings; m++) {
@@ -219,7 +232,10 @@ static void tasks_hold_what_they_must(void **state) {
     case NST_KIND_GEN_MAPPING:
     case NST_KIND_REPAIR: check_points(d, &key); break;
     case NST_KIND_GEN_MODEL: check_model_points(d, &key); break;
-    case NST_KIND_QA_COMPARE: assert_true(strstr(key.answer, text_at(key.json, "choice")) != NULL); break;
+    case NST_KIND_QA_COMPARE:
+      assert_true(strstr(key.answer, text_at(key.json, "choice")) != NULL);
+      check_choices_differ(d);
+      break;
     case NST_KIND_QA_PREDICT:
       assert_int_equal(json_object_size(json_object_get(key.json, "values")),
                        json_array_size(json_object_get(task.spec, "quantities")));
