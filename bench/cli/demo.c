@@ -23,12 +23,13 @@
 #include <unistd.h>
 
 typedef struct {
-  const char *directory;
+  const char *directory, *tasks_path, *key_path, *models;
+  unsigned scripts; /* a set of 1 << nst_script */
   uint64_t count, samples, seed;
   bool force;
   nst_task *tasks;
   nst_key *keys;
-  size_t ntasks;
+  size_t ntasks, nkeys;
   char hash[NST_DIGEST_TEXT];
   nst_grading *grading;
   nst_report *report;
@@ -83,6 +84,7 @@ static bool keep(void *context, const json_t *task, const json_t *key) {
   if (!nst_key_take(&d->keys[d->ntasks], json_deep_copy(key), d->error))
     return nst_task_fini(&d->tasks[d->ntasks]), false;
   d->ntasks++;
+  d->nkeys++;
   return true;
 }
 
@@ -94,7 +96,35 @@ static void add_line(nestor_buffer *out, const json_t *json) {
   free(text);
 }
 
-static bool make_suite(demo *d) {
+/* Those of files in place of a suite of its own. A key that has no task is an error; a task that has none fails later.
+ */
+static bool keep_task(void *context, nst_task *task) {
+  demo *d = context;
+  d->tasks = nst_memory_grow(d->tasks, d->ntasks + 1, sizeof *d->tasks);
+  d->tasks[d->ntasks++] = *task;
+  return true;
+}
+
+static bool keep_key(void *context, nst_key *key) {
+  demo *d = context;
+  d->keys = nst_memory_grow(d->keys, d->nkeys + 1, sizeof *d->keys);
+  d->keys[d->nkeys++] = *key;
+  return true;
+}
+
+static bool read_suite(demo *d) {
+  if (!bench_each_task(d->tasks_path, keep_task, d) || !bench_each_key(d->key_path, keep_key, d)) return false;
+  bool same = d->ntasks == d->nkeys && d->ntasks;
+  for (size_t i = 0; i < d->ntasks && same; i++) {
+    char commit[NST_DIGEST_TEXT];
+    nst_answer_commit(commit, d->keys[i].salt, d->keys[i].answer);
+    same = !strcmp(d->tasks[i].task_id, d->keys[i].task_id) && !strcmp(d->tasks[i].answer_commit, commit);
+  }
+  if (!same) cli_say("%s and %s are not tasks and keys of each other, in the same order", d->tasks_path, d->key_path);
+  return same;
+}
+
+static bool generate_suite(demo *d) {
   const nst_suite_options options = {.suite = "demo",
                                      .seed = d->seed,
                                      .split = NST_SPLIT_DEV,
@@ -104,7 +134,11 @@ static bool make_suite(demo *d) {
                                      .examples = NST_SUITE_DEFAULT_EXAMPLES,
                                      .quick = true};
   char why[NST_RECORD_ERROR] = "";
-  if (!nst_suite_generate(&options, keep, d, why)) return cli_say("%s", *why ? why : d->error), false;
+  return nst_suite_generate(&options, keep, d, why) || (cli_say("%s", *why ? why : d->error), false);
+}
+
+static bool make_suite(demo *d) {
+  if (d->tasks_path ? !read_suite(d) : !generate_suite(d)) return false;
   nestor_buffer *tasks = nestor_buffer_new(), *keys = nestor_buffer_new();
   for (size_t i = 0; i < d->ntasks; i++) add_line(tasks, d->tasks[i].json), add_line(keys, d->keys[i].json);
   nst_digest_text(d->hash, (const nst_digest_part[]){{nestor_buffer_data(tasks), nestor_buffer_size(tasks)}}, 1);
@@ -137,7 +171,7 @@ static bool put_facts(demo *d, nst_runfile *run, nst_script script) {
     const char *name, *value;
   } facts[] = {{"model", nst_script_name(script)},
                {"dialect", "scripted"},
-               {"suite", "demo"},
+               {"suite", d->tasks[0].suite},
                {"tasks_hash", d->hash},
                {"sampling", nst_script_is_fixed(script) ? "{\"temperature\":0}" : "{\"temperature\":1}"},
                {"samples", samples}};
@@ -212,8 +246,12 @@ static bool all_of_it(demo *d) {
   if (!marked) return false;
   if (!make_suite(d) || !begin_grading(d)) return false;
   d->report = nst_report_new(&(nst_report_options){.examples = 3});
-  for (int script = 0; script < NST_SCRIPT_COUNT; script++)
+  int models = 0;
+  for (int script = 0; script < NST_SCRIPT_COUNT; script++) {
+    if (!(d->scripts >> script & 1)) continue;
+    models++;
     if (!run_model(d, (nst_script)script)) return false;
+  }
   nestor_buffer *text = nestor_buffer_new();
   nst_report_html(d->report, text);
   bool good = write_file(d, "report.html", text);
@@ -222,9 +260,9 @@ static bool all_of_it(demo *d) {
   good = good && write_file(d, "report.txt", text);
   nestor_buffer_clear(text);
   char line[256];
-  snprintf(line, sizeof line,
-           "%zu tasks of all kinds and levels, %d scripted models, %" PRIu64 " samples of each task\n\n", d->ntasks,
-           NST_SCRIPT_COUNT, d->samples);
+  snprintf(line, sizeof line, "%zu tasks%s, %d scripted model%s, %" PRIu64 " sample%s of each task\n\n", d->ntasks,
+           d->tasks_path ? "" : " of all kinds and levels", models, models == 1 ? "" : "s", d->samples,
+           d->samples == 1 ? "" : "s");
   nestor_buffer_append(text, line, strlen(line));
   nst_report_summary(d->report, text);
   const char *end = "The whole report, tasks, keys and run files are in ";
@@ -236,6 +274,29 @@ static bool all_of_it(demo *d) {
   return good;
 }
 
+/* NULL: all. */
+static bool parse_models(unsigned *out, const char *text) {
+  *out = text ? 0 : (1u << NST_SCRIPT_COUNT) - 1;
+  for (const char *at = text; at && *at;) {
+    char word[32];
+    const size_t n = strcspn(at, ",");
+    snprintf(word, sizeof word, "%.*s", (int)n, at);
+    nst_script script;
+    if (!nst_script_parse(&script, word)) {
+      const char *words[NST_SCRIPT_COUNT + 1] = {0};
+      for (int k = 0; k < NST_SCRIPT_COUNT; k++) words[k] = nst_script_name((nst_script)k);
+      const char *near = cli_nearest(word, words);
+      cli_say("there is no scripted model \"%s\"%s%s%s", word, near ? "; did you mean " : "", near ? near : "",
+              near ? "?" : "");
+      return false;
+    }
+    *out |= 1u << script;
+    at += n + (at[n] == ',');
+  }
+  if (!*out) cli_say("--models is empty");
+  return *out != 0;
+}
+
 int bench_demo(int argc, char **argv) {
   demo d = {.directory = "demo", .count = 160, .samples = 4, .seed = 1};
   const bench_option options[] = {
@@ -244,6 +305,9 @@ int bench_demo(int argc, char **argv) {
     {"samples", 0, BENCH_WHOLE, &d.samples, "N", "samples of each task (default 4)"},
     {"seed", 0, BENCH_WHOLE, &d.seed, "N", "seed of the suite (default 1)"},
     {"force", 0, BENCH_FLAG, &d.force, NULL, "write into a directory that holds other files"},
+    {"tasks", 0, BENCH_TEXT, &d.tasks_path, "FILE", "these tasks in place of a suite of its own"},
+    {"key", 'k', BENCH_TEXT, &d.key_path, "FILE", "their key"},
+    {"models", 0, BENCH_TEXT, &d.models, "LIST", "which scripted models, as idle,coin (default all)"},
     {0}};
   const bench_usage usage = {"[-o DIR] [OPTIONS]",
                              "Shows the whole benchmark without a model and without a network: generates a small "
@@ -251,8 +315,9 @@ int bench_demo(int argc, char **argv) {
                              "judges the answers and writes the report. The models: an oracle that is right; one that "
                              "believes that every loop outside a keep\n"
                              "loads everything again; one that takes every tile for a full box; a coin; one that is "
-                             "right but cut off. What an earlier\n"
-                             "demonstration left in DIR is replaced; a directory that holds other files is refused.\n",
+                             "right but cut off; one that does\n"
+                             "nothing. What an earlier demonstration left in DIR is replaced; a directory that holds "
+                             "other files is refused.\n",
                              options};
   bench_texts rest;
   int code = bench_options("demo", &usage, argc, argv, &rest);
@@ -260,8 +325,11 @@ int bench_demo(int argc, char **argv) {
     cli_say("`nestor bench demo` takes no %s; the directory is -o DIR", rest.items[0]), code = CLI_WRONG_USAGE;
   if (code < 0 && (d.count < 1 || d.count > 10000)) cli_say("--count takes 1 to 10,000"), code = CLI_WRONG_USAGE;
   if (code < 0 && (d.samples < 1 || d.samples > 100)) cli_say("--samples takes 1 to 100"), code = CLI_WRONG_USAGE;
+  if (code < 0 && !d.tasks_path != !d.key_path) cli_say("--tasks and --key go together"), code = CLI_WRONG_USAGE;
+  if (code < 0 && !parse_models(&d.scripts, d.models)) code = CLI_WRONG_USAGE;
   if (code < 0) code = all_of_it(&d) ? CLI_GOOD : CLI_IO;
-  for (size_t i = 0; i < d.ntasks; i++) nst_task_fini(&d.tasks[i]), nst_key_fini(&d.keys[i]);
+  for (size_t i = 0; i < d.ntasks; i++) nst_task_fini(&d.tasks[i]);
+  for (size_t i = 0; i < d.nkeys; i++) nst_key_fini(&d.keys[i]);
   free(d.tasks);
   free(d.keys);
   free(rest.items);

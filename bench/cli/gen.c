@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef struct {
   const char *suite, *kinds, *levels, *split, *output, *key, *card, *secret;
   uint64_t seed, count, examples, threads;
-  bool quick;
+  bool quick, quiet;
 } settings;
 
 /* ---- what is asked for ---------------------------------------------------- */
@@ -84,6 +85,35 @@ static char *read_secret(const char *path) {
   return NULL;
 }
 
+/* ---- progress ------------------------------------------------------------- */
+
+typedef struct {
+  const char *split;
+  double last;
+  bool shown;
+} gauge;
+
+static double seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A line that is written over, at most five times a second. */
+static void show(void *context, size_t made, size_t all) {
+  gauge *g = context;
+  const double now = seconds();
+  if (now - g->last < 0.2) return;
+  g->last = now;
+  g->shown = true;
+  fprintf(stderr, "\r%s: %zu of %zu made (%zu %%)\033[K", g->split, made, all, all ? 100 * made / all : 100);
+  fflush(stderr);
+}
+
+static void clear(gauge *g) {
+  if (g->shown) fputs("\r\033[K", stderr), fflush(stderr);
+}
+
 /* ---- writing -------------------------------------------------------------- */
 
 typedef struct {
@@ -116,7 +146,11 @@ static bool close_file(FILE *file, const char *path) {
   return false;
 }
 
-static int write_split(const nst_suite_options *options, const char *tasks_path, const char *keys_path) {
+static int write_split(const nst_suite_options *chosen, bool quiet, const char *tasks_path, const char *keys_path) {
+  gauge g = {.split = nst_split_name(chosen->split), .last = -1};
+  nst_suite_options options = *chosen;
+  options.progress = quiet || !isatty(STDERR_FILENO) ? NULL : show; /* files of messages get none */
+  options.context = &g;
   sink s = {.tasks = !strcmp(tasks_path, "-") ? stdout : fopen(tasks_path, "wb"),
             .tasks_path = tasks_path,
             .keys_path = keys_path};
@@ -127,7 +161,8 @@ static int write_split(const nst_suite_options *options, const char *tasks_path,
     return CLI_IO;
   }
   char error[NST_RECORD_ERROR];
-  const bool good = nst_suite_generate(options, write_records, &s, error);
+  const bool good = nst_suite_generate(&options, write_records, &s, error);
+  clear(&g);
   const bool tasks_closed = close_file(s.tasks, tasks_path), keys_closed = close_file(s.keys, keys_path);
   if (!good && *error) return cli_say("%s", error), CLI_PROGRAM;
   return good && tasks_closed && keys_closed ? CLI_GOOD : CLI_IO;
@@ -155,7 +190,7 @@ static bool add_hash(FILE *sums, const char *directory, const char *name) {
   return good;
 }
 
-static int write_published(const nst_suite_options *chosen, const char *directory) {
+static int write_published(const nst_suite_options *chosen, bool quiet, const char *directory) {
   if (mkdir(directory, 0777) != 0 && errno != EEXIST)
     return cli_say("cannot make %s: %s", directory, strerror(errno)), CLI_IO;
   char *sums_path = nst_memory_new(strlen(directory) + 16, 1);
@@ -174,7 +209,7 @@ static int write_published(const nst_suite_options *chosen, const char *director
          *keys_path = nst_memory_new(strlen(directory) + 64, 1);
     sprintf(tasks_path, "%s/%s", directory, tasks);
     sprintf(keys_path, "%s/%s", directory, keys);
-    code = write_split(&options, tasks_path, keys_path);
+    code = write_split(&options, quiet, tasks_path, keys_path);
     if (code == CLI_GOOD && (!add_hash(sums, directory, tasks) || !add_hash(sums, directory, keys))) code = CLI_IO;
     free(tasks_path);
     free(keys_path);
@@ -205,9 +240,9 @@ static int generate(const settings *s) {
   if (!strcmp(s->suite, "v1")) {
     if (options.split == NST_SPLIT_HIDDEN || s->key || strcmp(s->kinds, "all") != 0 || strcmp(s->levels, "1-5") != 0 ||
         options.no_card || s->seed != 1 || s->examples != NST_SUITE_DEFAULT_EXAMPLES)
-      return cli_say("the suite v1 is always the same: it takes -o DIRECTORY, --quick and --threads alone"),
+      return cli_say("the suite v1 is always the same: it takes -o DIRECTORY, --quick, --quiet and --threads alone"),
              CLI_WRONG_USAGE;
-    return write_published(&options, s->output ? s->output : "v1");
+    return write_published(&options, s->quiet, s->output ? s->output : "v1");
   }
   if (!s->output) return cli_say("--output wants a file (\"-\": standard output)"), CLI_WRONG_USAGE;
   if (s->count < 1 || s->count > 1000000) return cli_say("--count takes 1 to 1,000,000"), CLI_WRONG_USAGE;
@@ -217,7 +252,7 @@ static int generate(const settings *s) {
   char *secret = s->secret ? read_secret(s->secret) : NULL;
   if (s->secret && !secret) return CLI_IO;
   options.secret = secret;
-  const int code = write_split(&options, s->output, s->key);
+  const int code = write_split(&options, s->quiet, s->output, s->key);
   free(secret);
   return code;
 }
@@ -246,6 +281,7 @@ int bench_gen(int argc, char **argv) {
     {"quick", 0, BENCH_FLAG, &s.quick, NULL,
      "answers by the analysis alone, not proven by the other engines: same bytes"},
     {"threads", 0, BENCH_WHOLE, &s.threads, "N", "threads (default: one per processor)"},
+    {"quiet", 0, BENCH_FLAG, &s.quiet, NULL, "no progress; only a terminal gets any"},
     {0}};
   const bench_usage usage = {
     "-o tasks.jsonl --key key.jsonl [OPTIONS]",

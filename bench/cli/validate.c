@@ -1,12 +1,13 @@
 /* nestor bench validate: is a suite what it says it is?
  *
  * Every reference answer goes through the grader as if a model had written it and must pass; it must be the one that the task has committed to; and the
- * figures that are expected must be those of all three engines. */
+ * figures that are expected must be those of all three engines. An answer that does nothing must be worth nothing where the key has a floor. */
 #include "bench/cli/bench.h"
 #include "bench/cli/grading.h"
 #include "bench/grade/figures.h"
 #include "bench/grade/values.h"
 #include "bench/record/memory.h"
+#include "bench/scripted/script.h"
 
 #include "cli/cli.h"
 
@@ -20,7 +21,7 @@ enum { MOST = 256 };
 typedef struct {
   nst_grading *grading;
   nestor_session *session;
-  size_t n, judged, failed, points, not_simulated;
+  size_t n, judged, failed, points, not_simulated, floors;
   bool no_jit;
   nst_sample samples[MOST];
   nst_result results[MOST];
@@ -157,10 +158,15 @@ static void check_engines(run *r, const nst_task *task, const nst_key *key) {
 
 /* ---- the grader ----------------------------------------------------------- */
 
+static const char idle_id[] = "idle";
+
 static void judge(run *r) {
   nst_grading_run(r->grading, r->results, r->samples, r->n);
   for (size_t i = 0; i < r->n; i++) {
-    if (!r->results[i].passed) {
+    if (!strcmp(r->results[i].sample_id, idle_id)) {
+      r->floors++;
+      if (r->results[i].score > 0) complain(r, r->results[i].task_id, "doing nothing has a score: the floor of the key is too low");
+    } else if (!r->results[i].passed) {
       char what[400];
       const json_t *first = json_array_get(json_object_get(r->results[i].json, "diagnostics"), 0);
       char *example = json_dumps(json_object_get(r->results[i].json, "counterexample"), JSON_COMPACT | JSON_ENCODE_ANY);
@@ -172,7 +178,6 @@ static void judge(run *r) {
     nst_result_fini(&r->results[i]);
     nst_sample_fini(&r->samples[i]);
   }
-  r->judged += r->n;
   r->n = 0;
 }
 
@@ -194,7 +199,15 @@ static bool check_key(void *context, nst_key *key) {
   if (strcmp(commit, task->answer_commit) != 0) complain(r, key->task_id, "the key is not the answer that the task has committed to");
   json_t *sample = json_pack("{s:s,s:s,s:o}", "task_id", key->task_id, "sample_id", "reference", "completion", completion_of(task, key));
   if (!sample || !nst_sample_take(&r->samples[r->n], sample, error)) complain(r, key->task_id, "its answer is no text");
-  else if (++r->n == MOST) judge(r);
+  else r->n++, r->judged++;
+  if (r->n == MOST) judge(r);
+  /* A task of the split hidden has no draft to do nothing with. */
+  if (json_object_get(key->json, "floor") && strcmp(task->split, "hidden") != 0) {
+    nst_script_answer(&r->samples[r->n], NST_SCRIPT_IDLE, task, NULL, 0);
+    json_object_set_new(r->samples[r->n].json, "sample_id", json_string(idle_id));
+    r->samples[r->n].sample_id = idle_id;
+    if (++r->n == MOST) judge(r);
+  }
   if (task->answer == NST_ANSWER_PROGRAM) check_engines(r, task, key);
   nst_key_fini(key);
   return true;
@@ -209,8 +222,8 @@ int bench_validate(int argc, char **argv) {
     {0}};
   const bench_usage usage = {"tasks.jsonl --key FILE [OPTIONS]",
                              "Checks a suite: every reference answer passes the grader and is the one that the task has committed to, and all expected\n"
-                             "figures of programs are those of the analysis, of native code and, within its limits, of the simulator. Says what fails;\n"
-                             "the exit code is then 1.\n", options};
+                             "figures of programs are those of the analysis, of native code and, within its limits, of the simulator; an answer that\n"
+                             "does nothing has the score 0 where the key has a floor. Says what fails; the exit code is then 1.\n", options};
   bench_texts files;
   int code = bench_options("validate", &usage, argc, argv, &files);
   if (code < 0 && (files.n != 1 || !key)) {
@@ -225,8 +238,8 @@ int bench_validate(int argc, char **argv) {
     nestor_session_set_stdlib(r->session, false);
     code = bench_each_key(key, check_key, r) ? CLI_GOOD : CLI_IO;
     judge(r);
-    printf("%zu reference answers, %zu points of programs by %s engines (%zu past the simulator's limit): %zu faults\n", r->judged, r->points,
-           r->no_jit ? "two" : "three", r->not_simulated, r->failed);
+    printf("%zu reference answers, %zu that do nothing, %zu points of programs by %s engines (%zu past the simulator's limit): %zu faults\n",
+           r->judged, r->floors, r->points, r->no_jit ? "two" : "three", r->not_simulated, r->failed);
     if (fflush(stdout)) code = CLI_IO;
     if (code == CLI_GOOD && r->failed) code = CLI_PROGRAM;
     nestor_session_free(r->session);

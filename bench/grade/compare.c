@@ -157,7 +157,15 @@ static bool compare_point(nst_verdict *v, const nst_prepared *p, size_t point, c
   return equal;
 }
 
-static void fill_sub(nst_verdict *v, const nst_prepared *p, const bool *false_groups) {
+/* What an answer that does not pass is worth: what it has right beyond what doing nothing has. A share that equals the floor but for
+ * rounding is the floor. */
+static double partial(const nst_prepared *p, size_t good, size_t n) {
+  const double gain = n ? (double)good / (double)n - p->floor : 0;
+  return gain > 1e-12 ? gain / (1 - p->floor) : 0;
+}
+
+/* extra: the answer has a figure that nothing was expected under, which counts as one that differs. */
+static void fill_sub(nst_verdict *v, const nst_prepared *p, const bool *false_groups, bool extra) {
   size_t i, good = 0;
   json_t *group;
   v->sub = json_object();
@@ -165,7 +173,7 @@ static void fill_sub(nst_verdict *v, const nst_prepared *p, const bool *false_gr
     good += !false_groups[i];
     json_object_set_new_nocheck(v->sub, json_string_value(group), json_boolean(!false_groups[i]));
   }
-  v->score = i ? (double)good / (double)i : 0;
+  v->score = partial(p, good, i + extra);
 }
 
 /* Names that nothing was expected under. */
@@ -189,7 +197,7 @@ static void condemn(const nst_expected_table *t, bool *false_groups) {
 }
 
 static bool compare_equal(nst_verdict *v, const nst_prepared *p, nst_wire_reader *r, const got_table *got, nst_outcome first_fault) {
-  bool *false_groups = nst_memory_new(json_array_size(p->groups), sizeof *false_groups), equal = true;
+  bool *false_groups = nst_memory_new(json_array_size(p->groups), sizeof *false_groups), equal = true, extra = false;
   for (size_t i = 0; i < p->npoints && r->ok; i++) {
     const nst_expected_table *table = &p->tables[p->points[i].table];
     const got_table *t = &got[p->points[i].table];
@@ -206,12 +214,13 @@ static bool compare_equal(nst_verdict *v, const nst_prepared *p, nst_wire_reader
   for (size_t i = 0; i < p->ntables; i++) {
     if (!got[i].more || !r->ok) continue;
     equal = false;
+    extra = true;
     say_more(v, &p->tables[i], &got[i]);
   }
   const bool ok = r->ok && r->at == r->end && (equal || first_fault == NST_OUTCOME_PASSED || v->counterexample);
   if (ok && equal && first_fault == NST_OUTCOME_PASSED) pass(v, p);
   else if (ok) {
-    fill_sub(v, p, false_groups);
+    fill_sub(v, p, false_groups, extra);
     v->outcome = first_fault == NST_OUTCOME_PASSED ? NST_OUTCOME_WRONG : first_fault;
   }
   free(false_groups);
@@ -330,7 +339,7 @@ static bool compare_model(nst_verdict *v, const nst_prepared *p, nst_wire_reader
   if (equal) pass(v, p);
   else {
     v->outcome = NST_OUTCOME_WRONG;
-    fill_sub(v, p, false_groups);
+    fill_sub(v, p, false_groups, false);
   }
   free(false_groups);
   return true;
@@ -378,7 +387,7 @@ void nst_compare_numbers(nst_verdict *v, const nst_prepared *p, const nst_figure
   if (equal) pass(v, p);
   else {
     v->outcome = NST_OUTCOME_WRONG;
-    fill_sub(v, p, false_groups);
+    fill_sub(v, p, false_groups, false);
     json_t *figures = json_array();
     for (size_t i = 0; i < n; i++)
       if (false_groups[i]) add_difference(figures, json_string_value(json_array_get(p->groups, i)), &p->values[i], &values[i]);

@@ -2,6 +2,7 @@
 #include "bench/grade/figures.h"
 
 #include <math.h>
+#include <string.h>
 
 bool nst_figure_equal(nst_figure a, nst_figure b) {
   if (a.kind != b.kind) {
@@ -23,3 +24,4 @@ nst_figure nst_figure_whole(int64_t value) { return (nst_figure){.kind = NST_FIG
 nst_figure nst_figure_real(double value) {
   return isfinite(value) ? (nst_figure){.kind = NST_FIGURE_REAL, .real = value} : (nst_figure){.kind = NST_FIGURE_NONE};
 }
+size_t nst_figure_group(const char *name) { return strcspn(name, "/"); }

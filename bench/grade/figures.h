@@ -26,6 +26,9 @@ bool nst_figure_equal(nst_figure a, nst_figure b);
 nst_figure nst_figure_whole(int64_t value);
 nst_figure nst_figure_real(double value); /* NONE of what is no finite number */
 
+/* How many bytes of a figure's name are the name of its group, metric@level: what tensors of a level share. */
+size_t nst_figure_group(const char *name);
+
 /* Of an evaluation that has been run well: how many figures it has. */
 size_t nst_figures_count(const nestor_eval *eval);
 /* Appends their names, each with a NUL behind. */

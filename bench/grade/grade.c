@@ -145,9 +145,30 @@ static uint64_t now(const nst_grading *g) {
   return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static bool finished_for(const nst_sample *s, const char *const *reasons) {
+  for (; s->finish_reason && *reasons; reasons++)
+    if (!strcmp(s->finish_reason, *reasons)) return true;
+  return false;
+}
+static bool was_cut(const nst_sample *s) { return finished_for(s, (const char *const[]){"length", "max_tokens", NULL}); }
+static bool was_refused(const nst_sample *s) { return finished_for(s, (const char *const[]){"content_filter", "refusal", NULL}); }
+
+/* What was cut at the length limit had not come to its answer: it passes, or it is truncated. What the text holds may be a draft, so
+ * that it earns nothing in part either. */
+static void forgive_truncation(nst_verdict *v, const nst_sample *s) {
+  if (!was_cut(s) || !nst_outcome_is_fault(v->outcome)) return;
+  nst_verdict_say(v, "the text was cut at the length limit, and what it holds does not pass (%s)", nst_outcome_name(v->outcome));
+  json_decref(v->sub);
+  json_decref(v->counterexample);
+  v->sub = v->counterexample = NULL;
+  v->outcome = NST_OUTCOME_TRUNCATED;
+  v->score = 0;
+}
+
 /* Fills the result of sample i; the verdict is done with. */
 static void settle(const batch *b, uint32_t i, nst_verdict *v) {
   const nst_sample *s = &b->samples[i];
+  forgive_truncation(v, s);
   json_t *task_id = json_object_get(s->json, "task_id"), *sample_id = json_object_get(s->json, "sample_id");
   json_t *own_id = NULL;
   if (!json_is_string(sample_id)) sample_id = own_id = json_string(s->sample_id);
@@ -163,14 +184,6 @@ static void settle(const batch *b, uint32_t i, nst_verdict *v) {
 }
 
 static nst_verdict verdict(nst_outcome outcome, nst_stage stage) { return (nst_verdict){.outcome = outcome, .stage = stage}; }
-
-static bool finished_for(const nst_sample *s, const char *const *reasons) {
-  for (; s->finish_reason && *reasons; reasons++)
-    if (!strcmp(s->finish_reason, *reasons)) return true;
-  return false;
-}
-static bool was_cut(const nst_sample *s) { return finished_for(s, (const char *const[]){"length", "max_tokens", NULL}); }
-static bool was_refused(const nst_sample *s) { return finished_for(s, (const char *const[]){"content_filter", "refusal", NULL}); }
 
 /* There is no answer in the text: why? */
 static nst_verdict without_answer(const nst_sample *s, const nst_extract *x) {
@@ -244,12 +257,6 @@ static bool encode(void *context, nst_wire *out, uint32_t i) {
   return true;
 }
 
-/* An answer that was cut at the length limit is not wrong for that. */
-static void forgive_truncation(nst_verdict *v, const nst_sample *s, const nst_extract *x) {
-  const bool to_the_end = x->cut || x->step == NST_STEP_DECLARATION;
-  if (v->outcome == NST_OUTCOME_SYNTAX && was_cut(s) && to_the_end) v->outcome = NST_OUTCOME_TRUNCATED;
-}
-
 static bool finish(void *context, uint32_t i, const nst_job_report *report) {
   const batch *b = context;
   nst_verdict v = verdict(NST_OUTCOME_INFRA_ERROR, NST_STAGE_EVALUATE);
@@ -257,7 +264,6 @@ static bool finish(void *context, uint32_t i, const nst_job_report *report) {
   switch (report->end) {
     case NST_JOB_ANSWERED:
       if (!nst_compare_reply(&v, b->works[i].task, report->reply)) return false;
-      forgive_truncation(&v, &b->samples[i], &b->works[i].extract);
       break;
     case NST_JOB_DIED:
       v.outcome = NST_OUTCOME_CRASHED;

@@ -1,6 +1,7 @@
 /* Preparing: every member that grading reads is checked here, so that judging a sample looks nothing up. */
 #include "bench/grade/prepare.h"
 
+#include "bench/grade/figures.h"
 #include "bench/grade/values.h"
 #include "bench/record/memory.h"
 
@@ -20,8 +21,7 @@ static const char *text_of(const json_t *object, const char *member) { return js
 /* ---- groups --------------------------------------------------------------- */
 
 static uint32_t group_of(nst_prepared *p, const char *name) {
-  const char *slash = strchr(name, '/');
-  const size_t size = slash ? (size_t)(slash - name) : strlen(name);
+  const size_t size = nst_figure_group(name);
   size_t i;
   json_t *group;
   json_array_foreach(p->groups, i, group)
@@ -296,6 +296,12 @@ static bool read_limit(uint64_t *out, const json_t *limits, const char *name, in
   return true;
 }
 
+static bool read_floor(nst_prepared *p, char *error) {
+  const json_t *floor = json_object_get(p->key.json, "floor");
+  p->floor = json_number_value(floor);
+  return !floor || (json_is_number(floor) && p->floor >= 0 && p->floor < 1) || fail(error, "\"floor\" must be a number from 0 to below 1");
+}
+
 bool nst_prepared_add_key(nst_prepared *p, nst_key *key, char error[NST_RECORD_ERROR]) {
   if (p->ready || p->key.json) {
     nst_key_fini(key);
@@ -303,7 +309,7 @@ bool nst_prepared_add_key(nst_prepared *p, nst_key *key, char error[NST_RECORD_E
   }
   p->key = *key;
   *key = (nst_key){0};
-  bool good = read_limit(&p->source_bytes, p->task.limits, "source_bytes", NST_SOURCE_BYTES, NST_SOURCE_BYTES_MOST, error) &&
+  bool good = read_floor(p, error) && read_limit(&p->source_bytes, p->task.limits, "source_bytes", NST_SOURCE_BYTES, NST_SOURCE_BYTES_MOST, error) &&
               read_limit(&p->fuel, p->task.limits, "fuel", NST_FUEL, INT64_MAX, error);
   switch (p->task.answer) {
     case NST_ANSWER_PROGRAM: good = good && read_declares(p, error) && prepare_program(p, error); break;

@@ -36,6 +36,7 @@ typedef struct {
   size_t npoints;
   json_t *groups;   /* an array of the names of `sub`: of programs metric@level, of models and numbers the outputs or quantities */
   json_t *all_true; /* `sub` of a sample that passes */
+  double floor;     /* the share of `sub` that doing nothing has right; 0 where the key has none */
   const char *objective; /* goal least */
   nst_figure optimum;
 

@@ -4,6 +4,7 @@
 #include "bench/record/memory.h"
 #include "bench/scripted/belief.h"
 #include "bench/tasks/closed.h"
+#include "bench/tasks/idle.h"
 #include "bench/tasks/mutate.h"
 #include "bench/tasks/text.h"
 
@@ -174,9 +175,45 @@ static void toss(nestor_buffer *out, const nst_task *task, uint64_t number) {
   }
 }
 
+/* ---- doing nothing -------------------------------------------------------- */
+
+/* The last program of the prompt: of a repair, the faulty one. */
+static void hand_back(nestor_buffer *out, const nst_task *task) {
+  const json_t *last = json_array_get(task->messages, json_array_size(task->messages) - 1);
+  const char *prompt = json_string_value(json_object_get(last, "content")), *found = NULL;
+  for (const char *at = prompt ? strstr(prompt, "```nest\n") : NULL; at; at = strstr(at + 1, "```nest\n"))
+    found = at + 8;
+  const char *end = found ? strstr(found, "```") : NULL;
+  if (end) nst_text_add(out, "%.*s", (int)(end - found), found);
+}
+
+static void rest(nestor_buffer *out, const nst_task *task) {
+  nst_draft d;
+  nst_draft_of_task(&d, task, NULL);
+  static const int64_t nothing[NST_DRAFT_QUANTITIES];
+  nestor_buffer *text = nestor_buffer_new();
+  switch (d.kind) {
+  case NST_KIND_QA_COMPARE: nst_text_add(out, "answer: %s\n", d.mappings[0].name); break;
+  case NST_KIND_QA_PREDICT: say_values(out, &d, nothing); break;
+  case NST_KIND_GEN_WORKLOAD:
+  case NST_KIND_GEN_HARDWARE:
+  case NST_KIND_GEN_MAPPING: nst_idle_program(&d, text); break;
+  case NST_KIND_GEN_MODEL: nst_idle_model(&d, declared(task), text); break;
+  case NST_KIND_GEN_OPTIMIZE: /* every tile is 1 */
+    for (int p = 0; p < d.mappings[0].nparams; p++) d.mappings[0].params[p].value = 1;
+    settle(&d.mappings[0]);
+    nst_draft_write_mapping(&d, 0, declared(task), text);
+    break;
+  case NST_KIND_REPAIR: hand_back(text, task); break;
+  case NST_KIND_COUNT: break;
+  }
+  if (nestor_buffer_size(text)) fence(out, nestor_buffer_data(text));
+  nestor_buffer_free(text);
+}
+
 /* ---- samples -------------------------------------------------------------- */
 
-/* Right, with its reasoning first, and cut before the answer is whole. */
+/* Right, with its reasoning first, and cut before the answer is whole: what is there of it never passes. */
 static size_t say_cut(nestor_buffer *out, const nst_task *task, const nst_key *key, uint64_t number) {
   nst_text_add(out, "Let me think about what moves between the memories at each step.\n\n");
   const size_t start = nestor_buffer_size(out);
@@ -219,6 +256,12 @@ void nst_script_answer(nst_sample *out, nst_script script, const nst_task *task,
       toss(text, task, number);
     break;
   case NST_SCRIPT_TRUNCATOR: size = say_cut(text, task, key, number); break;
+  case NST_SCRIPT_IDLE:
+    if (hidden)
+      nst_text_add(text, "I do not know.\n");
+    else
+      rest(text, task);
+    break;
   case NST_SCRIPT_COUNT: break;
   }
   if (size > nestor_buffer_size(text)) size = nestor_buffer_size(text);

@@ -29,6 +29,13 @@ void nst_body_probe(const nst_draft *d, nestor_buffer *out) {
   for (int m = 0; m < d->nmappings; m++) nst_draft_write_mapping(d, m, NULL, out);
 }
 
+bool nst_body_floor(nst_body_maker *b, double share) {
+  json_object_set_new(b->key, "floor", json_real(share));
+  if (share < 1) return true;
+  snprintf(b->why, NST_SOLVE_ERROR, "an answer that does nothing is right");
+  return false;
+}
+
 bool nst_body_make(nst_body *out, const nst_draft *d, bool quick, char why[NST_SOLVE_ERROR]) {
   nst_body_maker b = {.d = d,
                       .quick = quick,

@@ -42,6 +42,7 @@ void nst_body_given(const nst_draft *d, nestor_buffer *out);
 void nst_body_answer(const nst_draft *d, nestor_buffer *out);
 void nst_body_probe(const nst_draft *d, nestor_buffer *out);
 bool nst_body_equal_points(nst_body_maker *b);            /* after `answer` is there */
+bool nst_body_floor(nst_body_maker *b, double share);     /* key.floor; false: doing nothing is the answer */
 void nst_body_describe(const nst_body_maker *b);          /* what the declaration has to be, into the prompt */
 void nst_body_code(nestor_buffer *out, const char *text); /* a fenced block */
 #endif

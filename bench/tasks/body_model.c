@@ -3,6 +3,7 @@
 
 #include "bench/record/memory.h"
 #include "bench/tasks/closed.h"
+#include "bench/tasks/idle.h"
 #include "bench/tasks/naive.h"
 #include "bench/tasks/text.h"
 
@@ -46,6 +47,40 @@ static bool add_point(nst_solver *s, const nst_draft *d, nestor_eval *eval, nest
   return true;
 }
 
+/* What one has right who writes 0 for everything, or what everything comes to that moves once: the counts of a mapping
+ * that keeps all in the middle memory. */
+static double idle_share(const nst_body_maker *b, const nst_point *points, const json_t *values) {
+  nst_draft *idle = nst_memory_new(1, sizeof *idle);
+  *idle = *b->d;
+  nst_idle_mapping(idle, 0, nst_draft_next_memory(idle, 0));
+  nestor_buffer *text = nestor_buffer_new();
+  nst_draft_write_workload(idle, text);
+  nst_draft_write_hardware(idle, text);
+  nst_draft_write_mapping(idle, 0, "idle", text);
+  nst_solver s;
+  nestor_eval *eval =
+    nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true) ? nst_solver_eval(&s, "idle") : NULL;
+  bool zero[NST_DRAFT_QUANTITIES], once[NST_DRAFT_QUANTITIES];
+  const int n = b->d->nquantities;
+  for (int i = 0; i < n; i++) zero[i] = true, once[i] = eval != NULL;
+  for (size_t k = 0; k < POINTS; k++) {
+    const bool ran = eval && nst_solver_run(&s, eval, points[k].values);
+    for (int i = 0; i < n; i++) {
+      int64_t expected = 0;
+      nst_record_int(json_array_get(json_array_get(values, k), (size_t)i), &expected);
+      zero[i] &= !expected;
+      once[i] = once[i] && ran && nst_quantity_value(&idle->quantities[i], eval) == expected;
+    }
+  }
+  int zeros = 0, onces = 0;
+  for (int i = 0; i < n; i++) zeros += zero[i], onces += once[i];
+  nestor_eval_free(eval);
+  nst_solver_fini(&s);
+  nestor_buffer_free(text);
+  free(idle);
+  return (double)(zeros > onces ? zeros : onces) / n;
+}
+
 bool nst_body_model(nst_body_maker *b) {
   const nst_draft *d = b->d;
   const nst_draft_mapping *m = &d->mappings[0];
@@ -75,6 +110,8 @@ bool nst_body_model(nst_body_maker *b) {
     snprintf(s.why, sizeof s.why, "it is answered rightly by a wrong belief");
     good = false;
   }
+  const bool idle = good && !nst_body_floor(b, idle_share(b, points, values));
+  if (idle) snprintf(s.why, sizeof s.why, "%s", b->why), good = false;
   for (int p = 0; p < m->nparams; p++) json_array_append_new(params, json_string(m->params[p].name));
   for (int i = 0; i < d->nquantities; i++) json_array_append_new(outs, json_string(d->quantities[i].name));
   json_object_set_new(b->spec, "answer", json_string("model"));

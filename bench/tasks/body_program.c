@@ -1,6 +1,7 @@
 /* Tasks that are answered with a workload, a machine or a mapping, from scratch or by mending one. */
 #include "bench/tasks/body.h"
 
+#include "bench/tasks/idle.h"
 #include "bench/tasks/mutate.h"
 #include "bench/tasks/text.h"
 
@@ -107,10 +108,29 @@ static void add_given(const nst_body_maker *b, const char *intro) {
   nestor_buffer_free(given);
 }
 
+/* The share of the key's figures that an answer has right; 0 where it does not compile. */
+static double share_of(const nst_body_maker *b, const char *answer) {
+  nestor_buffer *text = nestor_buffer_new();
+  nst_body_given(b->d, text);
+  nst_text_add(text, "%s%s", answer, json_string_value(json_object_get(b->key, "probe")));
+  nst_solver s;
+  double share = 0;
+  if (nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true))
+    share = nst_solver_share(&s, json_object_get(b->key, "points"), json_object_get(b->key, "figures"));
+  nst_solver_fini(&s);
+  nestor_buffer_free(text);
+  return share;
+}
+
 bool nst_body_program(nst_body_maker *b) {
   const nst_draft *d = b->d;
   nst_body_answer(d, b->answer);
   if (!nst_body_equal_points(b)) return false;
+  nestor_buffer *idle = nestor_buffer_new();
+  nst_idle_program(d, idle);
+  const bool wants_more = nst_body_floor(b, share_of(b, nestor_buffer_data(idle)));
+  nestor_buffer_free(idle);
+  if (!wants_more) return false;
   nestor_buffer *signature = nestor_buffer_new();
   write_signature(nestor_buffer_data(b->answer), signature);
   switch (d->target) {
@@ -178,7 +198,11 @@ bool nst_body_repair(nst_body_maker *b) {
   nst_body_answer(d, b->answer);
   if (!nst_body_equal_points(b)) return false;
   nestor_buffer *faulty = nestor_buffer_new(), *message = nestor_buffer_new();
-  const bool planted = plant(b, faulty, message);
+  bool planted = plant(b, faulty, message);
+  if (!planted)
+    snprintf(b->why, NST_SOLVE_ERROR, "no fault makes a difference");
+  else
+    planted = nst_body_floor(b, share_of(b, nestor_buffer_data(faulty)));
   if (planted) {
     const char *word = kind_word(d->target);
     if (d->target == NST_KIND_GEN_MAPPING) add_given(b, "Given this workload and this hardware:\n");
@@ -195,8 +219,7 @@ bool nst_body_repair(nst_body_maker *b) {
                  "\nAnswer with the whole mended %s, in a ```nest block. Keep its name and its parameters with their "
                  "defaults as they should be.\n",
                  word);
-  } else
-    snprintf(b->why, NST_SOLVE_ERROR, "no fault makes a difference");
+  }
   nestor_buffer_free(faulty);
   nestor_buffer_free(message);
   return planted;

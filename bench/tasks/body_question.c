@@ -171,6 +171,12 @@ bool nst_body_predict(nst_body_maker *b) {
     snprintf(s.why, sizeof s.why, "it is answered rightly by a wrong belief");
     good = false;
   }
+  int zeros = 0;
+  for (int i = 0; i < d->nquantities && good; i++) zeros += !nst_quantity_value(&d->quantities[i], eval);
+  if (good && !nst_body_floor(b, (double)zeros / d->nquantities)) {
+    snprintf(s.why, sizeof s.why, "all of it is 0");
+    good = false;
+  }
   s.quick = b->quick;
   good = good && (b->quick || nst_solver_run(&s, eval, NULL));
   if (good) {

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void number(char name[NST_DRAFT_NAME], char letter, int i) {
   if (*name) snprintf(name, NST_DRAFT_NAME, "%c%d", letter, i);
@@ -29,22 +30,49 @@ static void rename_all(nst_draft *d) {
   }
 }
 
+static const char *type_without_width(const char *type) {
+  static const char *const types[] = {"int", "uint", "fp", "bf"};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (!strncmp(type, types[i], strcspn(type, "0123456789"))) return types[i];
+  return type;
+}
+
+static void rub_out_numbers(nst_draft *d) {
+  for (int i = 0; i < d->ndims; i++) d->dims[i].extent = 0;
+  for (int t = 0; t < d->ntensors; t++) {
+    d->tensors[t].type = type_without_width(d->tensors[t].type);
+    for (int k = 0; k < d->tensors[t].nranks; k++) {
+      nst_draft_rank *rank = &d->tensors[t].ranks[k];
+      for (int i = 0; i < 2; i++)
+        if (rank->coef[i] > 1) rank->coef[i] = 2;
+      if (rank->offset) rank->offset = -1;
+    }
+  }
+}
+
+static void digest(uint8_t out[NST_DIGEST_BYTES], const nestor_buffer *text) {
+  nst_digest_parts(out, (const nst_digest_part[]){{nestor_buffer_data(text), nestor_buffer_size(text)}}, 1);
+}
+
 nst_canon nst_canon_of(const nst_draft *d) {
   nst_draft *renamed = nst_memory_new(1, sizeof *renamed);
   *renamed = *d;
   rename_all(renamed);
-  nestor_buffer *text = nestor_buffer_new();
+  nestor_buffer *text = nestor_buffer_new(), *split = nestor_buffer_new();
   nst_draft_write_plain(renamed, text);
   nst_canon canon;
-  nst_digest_parts(canon.program, (const nst_digest_part[]){{nestor_buffer_data(text), nestor_buffer_size(text)}}, 1);
   for (int q = 0; q < d->nquantities; q++) {
     char expression[128];
     nst_quantity_expression(renamed, &d->quantities[q], expression, sizeof expression);
     nst_text_add(text, " %s", expression);
   }
   nst_text_add(text, " %s %s %d %d", nst_kind_name(d->kind), nst_kind_name(d->target), d->any_tile, d->fault);
-  nst_digest_parts(canon.task, (const nst_digest_part[]){{nestor_buffer_data(text), nestor_buffer_size(text)}}, 1);
+  digest(canon.task, text);
+  if (d->target == NST_KIND_GEN_WORKLOAD) rub_out_numbers(renamed);
+  nst_draft_write_plain(renamed, split);
+  digest(canon.program, split);
   nestor_buffer_free(text);
+  nestor_buffer_free(split);
   free(renamed);
   return canon;
 }

@@ -22,7 +22,7 @@ enum {
   NST_DRAFT_NAME = 24,
   NST_DRAFT_DIMS = 8,
   NST_DRAFT_TENSORS = 10,
-  NST_DRAFT_RANKS = 5,
+  NST_DRAFT_RANKS = NST_DRAFT_DIMS,
   NST_DRAFT_STATEMENTS = 6,
   NST_DRAFT_LEVELS = 6,
   NST_DRAFT_AXES = 2,
@@ -239,7 +239,8 @@ int64_t nst_quantity_value(const nst_draft_quantity *q, const nestor_eval *eval)
 void nst_draft_write_workload(const nst_draft *d, nestor_buffer *out);
 void nst_draft_write_hardware(const nst_draft *d, nestor_buffer *out);
 void nst_draft_write_mapping(const nst_draft *d, int m, const char *name, nestor_buffer *out);
-/* All of them as they are put together, not laid out: for hashing. */
+/* As it is put together, not laid out, for hashing: the workload or the hardware where the target is one of them, else
+ * all. */
 void nst_draft_write_plain(const nst_draft *d, nestor_buffer *out);
 /* For people, in the style: sentences, loops in pseudo-code, or a table. */
 void nst_draft_tell_workload(const nst_draft *d, nst_draft_style style, nestor_buffer *out);

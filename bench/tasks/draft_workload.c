@@ -187,7 +187,8 @@ static void draw_types(nst_draft *d, nst_random *r) {
   } types[] = {{"int8", 8},  {"int16", 16}, {"fp16", 16}, {"bf16", 16},
                {"fp32", 32}, {"int32", 32}, {"uint8", 8}, {"int4", 4}};
   const bool mixed = d->level >= 2 && nst_random_chance(r, 60);
-  const size_t base = (size_t)nst_random_below(r, d->level >= 3 ? 8 : 6);
+  const bool any = d->level >= 3 || d->target == NST_KIND_GEN_WORKLOAD;
+  const size_t base = (size_t)nst_random_below(r, any ? 8 : 6);
   for (int t = 0; t < d->ntensors; t++) {
     size_t type = base;
     if (mixed && d->tensors[t].producer >= 0)
@@ -196,6 +197,27 @@ static void draw_types(nst_draft *d, nst_random *r) {
       type = (size_t)nst_random_below(r, 8);
     d->tensors[t].type = types[type].name;
     d->tensors[t].bits = types[type].bits;
+  }
+}
+
+/* Where the workload is what is asked for, it differs from its template: another layout of what is written, another
+ * reduction or operation. Counts and legality do not depend on them. */
+static void vary(nst_draft *d, nst_random *r) {
+  for (int t = 0; t < d->ntensors; t++) {
+    nst_draft_tensor *tensor = &d->tensors[t];
+    for (int k = tensor->nranks - 1; k > 0 && tensor->producer >= 0; k--) {
+      const size_t other = (size_t)nst_random_below(r, (uint64_t)k + 1);
+      const nst_draft_rank rank = tensor->ranks[k];
+      tensor->ranks[k] = tensor->ranks[other];
+      tensor->ranks[other] = rank;
+    }
+  }
+  static const char *const reductions[] = {"+=", "+=", "max=", "min="}, *const forms[] = {"$1 * $2", "$1 + $2"};
+  for (int s = 0; s < d->nstatements; s++) {
+    nst_draft_statement *statement = &d->statements[s];
+    if (statement->ninputs != 2 || strlen(statement->form) != strlen(forms[0])) continue;
+    if (statement->reduced) statement->op = reductions[nst_random_below(r, 4)];
+    statement->form = forms[nst_random_below(r, 2)];
   }
 }
 
@@ -213,8 +235,14 @@ void nst_draft_make_workload(nst_draft *d, nst_random *r) {
                 : at[2] == 'b' ? NST_DIM_BATCH
                                : NST_DIM_FILTER;
   }
-  reader in = {d, t->statements, nst_random_between(r, 2, 3), 2, 1};
+  reader in = {.d = d, .at = t->statements, .stride = nst_random_between(r, 2, 3), .dilation = 2, .padding = 1};
+  if (d->target == NST_KIND_GEN_WORKLOAD) {
+    in.stride = nst_random_between(r, 2, 5);
+    in.dilation = nst_random_between(r, 2, 4);
+    in.padding = nst_random_between(r, 1, 2);
+  }
   while (*in.at) read_statement(&in);
   draw_sizes(d, r);
   draw_types(d, r);
+  if (d->target == NST_KIND_GEN_WORKLOAD) vary(d, r);
 }

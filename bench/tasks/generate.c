@@ -53,7 +53,7 @@ typedef struct {
   size_t n, nexamples;
   uint8_t (*seen)[NST_DIGEST_BYTES]; /* open addressing; all zero: empty */
   size_t places;
-  atomic_size_t next;
+  atomic_size_t next, made;
 } suite;
 
 static bool add_digest(suite *s, const uint8_t *digest) {
@@ -82,7 +82,10 @@ static bool draw(suite *s, slot *t) {
     nst_random r = nst_random_make(o->seed, stream);
     t->seed = nst_random_next(&r) >> 11; /* a number that JSON has everywhere */
     nst_draft_make(draft, t->kind, t->level, t->seed, secret);
-    if (draft->held_out && split != NST_SPLIT_TEST && split != NST_SPLIT_HIDDEN) continue;
+    const bool measured = split == NST_SPLIT_TEST || split == NST_SPLIT_HIDDEN;
+    if (draft->held_out && !measured) continue;
+    /* Workloads that are asked for are half of templates that training has none of. */
+    if (t->kind == NST_KIND_GEN_WORKLOAD && measured && !draft->held_out && t->number % 2) continue;
     t->canon = nst_canon_of(draft);
     found = split_of(&t->canon) == split && add_digest(s, t->canon.task);
   }
@@ -103,10 +106,18 @@ static void make_body(suite *s, slot *t) {
   free(draft);
 }
 
+static bool work_on_one(suite *s) {
+  const size_t i = atomic_fetch_add(&s->next, 1);
+  if (i >= s->n) return false;
+  if (!s->slots[i].done) {
+    make_body(s, &s->slots[i]);
+    atomic_fetch_add(&s->made, s->slots[i].done);
+  }
+  return true;
+}
+
 static void *work(void *context) {
-  suite *s = context;
-  for (size_t i; (i = atomic_fetch_add(&s->next, 1)) < s->n;)
-    if (!s->slots[i].done) make_body(s, &s->slots[i]);
+  while (work_on_one(context)) {}
   return NULL;
 }
 
@@ -118,11 +129,27 @@ static void make_bodies(suite *s) {
   atomic_store(&s->next, 0);
   long started = 0;
   while (started < n - 1 && pthread_create(&threads[started], NULL, work, s) == 0) started++;
-  work(s);
+  while (work_on_one(s))
+    if (s->options->progress) s->options->progress(s->options->context, atomic_load(&s->made), s->n);
   while (started > 0) pthread_join(threads[--started], NULL);
 }
 
 /* ---- records -------------------------------------------------------------- */
+
+/* Different drafts can be told in the same words: the first of them stays. */
+static void drop_same_prompts(suite *s, const bool *there) {
+  for (size_t i = 0; i < s->n; i++) {
+    slot *t = &s->slots[i];
+    if (!t->done || there[i]) continue;
+    uint8_t prompt[NST_DIGEST_BYTES];
+    nst_digest_parts(prompt, (const nst_digest_part[]){{"prompt\n", 7}, {t->body.prompt, strlen(t->body.prompt)}}, 2);
+    if (add_digest(s, prompt)) continue;
+    snprintf(t->why, sizeof t->why, "another task has the same prompt");
+    nst_body_fini(&t->body);
+    t->done = false;
+    atomic_fetch_sub(&s->made, 1);
+  }
+}
 
 static void add_message(json_t *messages, const char *role, const char *text) {
   json_array_append_new(messages, json_pack("{s:s,s:s}", "role", role, "content", text));
@@ -186,21 +213,25 @@ static void make_records(const suite *s, const slot *t, const char *system, json
 /* ---- the suite ------------------------------------------------------------ */
 
 static bool settle(suite *s, char *error) {
+  bool *there = nst_memory_new(s->n, sizeof *there);
   for (bool again = true; again;) {
     again = false;
     for (size_t i = 0; i < s->n; i++) {
       slot *t = &s->slots[i];
+      there[i] = t->done;
       if (t->done) continue;
       if (!draw(s, t)) {
         snprintf(error, NST_RECORD_ERROR, "no good draft for %s at level %d, number %zu: %.120s",
                  nst_kind_name(t->kind), t->level, t->number,
                  *t->why ? t->why : "all are there already, or of other splits");
+        free(there);
         return false;
       }
       again = true;
     }
-    if (again) make_bodies(s);
+    if (again) make_bodies(s), drop_same_prompts(s, there);
   }
+  free(there);
   return true;
 }
 

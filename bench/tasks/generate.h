@@ -2,10 +2,10 @@
  *
  * A task's draft has a seed of its own, drawn from the stream of its suite, split, kind, level and number, so that a
  * longer suite begins with a shorter one. Drafts are drawn again when they turn out no good task, when they are equal
- * up to renaming to one that is there, or when they belong to another split: the digest of the canonical program
- * decides that, so that splits never overlap, whatever their seeds. Held-out templates occur in test and hidden alone.
- * Tasks of the split hidden come from the seed and a secret: their records can be published, with commitments to
- * answers that nobody can make again without it. */
+ * up to renaming to one that is there, in their words, or when they belong to another split: the digest of the
+ * canonical form decides that, so that splits never overlap, whatever their seeds. Held-out templates occur in test and
+ * hidden alone. Tasks of the split hidden come from the seed and a secret: their records can be published, with
+ * commitments to answers that nobody can make again without it. */
 #ifndef NST_BENCH_TASKS_GENERATE_H
 #define NST_BENCH_TASKS_GENERATE_H
 #include "bench/record/record.h"
@@ -26,6 +26,10 @@ typedef struct {
   int examples;       /* worked examples in a prompt, from the split train: 0 to NST_SUITE_EXAMPLES */
   bool quick;         /* answers by the analysis alone: not proven by the other engines, and the same bytes */
   int threads;        /* 0: one per processor */
+  /* NULL, or told how many tasks and examples of how many are made, by the thread that asked, after each that it makes.
+   */
+  void (*progress)(void *context, size_t made, size_t all);
+  void *context;
 } nst_suite_options;
 enum { NST_SUITE_EXAMPLES = 3, NST_SUITE_DEFAULT_EXAMPLES = 2, NST_SUITE_VERSION = 1 };
 

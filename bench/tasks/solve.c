@@ -92,17 +92,74 @@ bool nst_solver_points(nst_solver *s, json_t *points, json_t *figures, const cha
   return good;
 }
 
-/* The figures of one point; NULL where there are none. */
-static json_t *figures_at(nst_solver *s, nestor_eval *eval, const json_t *params) {
+static bool set_params(nestor_eval *eval, const json_t *params) {
   nestor_eval_reset(eval);
   const char *name;
   json_t *value;
   json_object_foreach((json_t *)params, name, value) {
     char digits[24];
     snprintf(digits, sizeof digits, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    if (nestor_eval_set(eval, name, digits) != NESTOR_OK) return NULL;
+    if (nestor_eval_set(eval, name, digits) != NESTOR_OK) return false;
   }
-  return nst_solver_run(s, eval, NULL) ? values_of(eval) : NULL;
+  return true;
+}
+
+/* The figures of one point; NULL where there are none. */
+static json_t *figures_at(nst_solver *s, nestor_eval *eval, const json_t *params) {
+  return set_params(eval, params) && nst_solver_run(s, eval, NULL) ? values_of(eval) : NULL;
+}
+
+/* ---- what a wrong answer has right ---------------------------------------- */
+
+static void mark_group(json_t *groups, const char *name, bool right) {
+  char group[256];
+  snprintf(group, sizeof group, "%.*s", (int)nst_figure_group(name), name);
+  if (!right || !json_object_get(groups, group)) json_object_set_new(groups, group, json_boolean(right));
+}
+
+/* The figures of one point; names, values: what the answer has, or NULL. Returns whether it has others besides. */
+static bool mark_point(json_t *groups, const json_t *want_names, const json_t *want, const json_t *names,
+                       const json_t *values) {
+  size_t found = 0;
+  for (size_t i = 0; i < json_array_size(want_names); i++) {
+    const json_t *name = json_array_get(want_names, i);
+    size_t at = i; /* mostly they are the same list */
+    if (!json_equal(json_array_get(names, at), name))
+      for (at = 0; at < json_array_size(names) && !json_equal(json_array_get(names, at), name);) at++;
+    nst_figure a, b;
+    const bool there = at < json_array_size(names);
+    found += there;
+    mark_group(groups, json_string_value(name),
+               there && nst_figure_take(&a, json_array_get(want, i)) &&
+                 nst_figure_take(&b, json_array_get(values, at)) && nst_figure_equal(a, b));
+  }
+  return found < json_array_size(names);
+}
+
+double nst_solver_share(nst_solver *s, const json_t *points, const json_t *figures) {
+  const bool quick = s->quick;
+  s->quick = true;
+  json_t *groups = json_object(), *right;
+  bool bound = true, more = false; /* bound: each mapping is there, with its parameters */
+  for (size_t i = 0; i < json_array_size(points) && bound; i++) {
+    const json_t *point = json_array_get(points, i);
+    const char *mapping = json_string_value(json_object_get(point, "mapping"));
+    nestor_eval *eval = nst_solver_eval(s, mapping);
+    bound = eval && set_params(eval, json_object_get(point, "params"));
+    json_t *values = bound && nst_solver_run(s, eval, NULL) ? values_of(eval) : NULL;
+    json_t *names = values ? names_of(eval) : NULL;
+    more |= mark_point(groups, json_object_get(figures, mapping), json_object_get(point, "values"), names, values);
+    json_decref(values);
+    json_decref(names);
+    nestor_eval_free(eval);
+  }
+  s->quick = quick;
+  size_t good = 0;
+  const size_t n = json_object_size(groups) + more;
+  const char *name;
+  json_object_foreach(groups, name, right) good += json_is_true(right);
+  json_decref(groups);
+  return bound && n ? (double)good / (double)n : 0;
 }
 
 bool nst_solver_differs(nst_solver *s, const json_t *points, const json_t *figures) {

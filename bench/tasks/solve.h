@@ -28,4 +28,6 @@ bool nst_solver_points(nst_solver *s, json_t *points, json_t *figures, const cha
                        const nst_point *at, size_t n);
 /* Whether some point has other figures, or none. Points are those of nst_solver_points. */
 bool nst_solver_differs(nst_solver *s, const json_t *points, const json_t *figures);
+/* The share of groups metric@level whose figures are the expected ones at all points, as grading counts it. */
+double nst_solver_share(nst_solver *s, const json_t *points, const json_t *figures);
 #endif

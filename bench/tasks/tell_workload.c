@@ -74,8 +74,10 @@ static void in_prose(const nst_draft *d, nestor_buffer *b) {
       names(d, statement->reduced, b);
       nst_text_add(b, " of ");
     }
+    const bool sum = statement->reduced && strchr(statement->form, '+');
+    if (sum) nst_text_add(b, "(");
     expression(d, statement, "[", ", ", "]", b);
-    nst_text_add(b, ".\n");
+    nst_text_add(b, sum ? ").\n" : ".\n");
   }
   nst_text_add(b, "Element types:");
   for (int t = 0; t < d->ntensors; t++)

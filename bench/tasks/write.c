@@ -240,7 +240,9 @@ void nst_draft_write_mapping(const nst_draft *d, int m, const char *name, nestor
 }
 
 void nst_draft_write_plain(const nst_draft *d, nestor_buffer *out) {
-  plain_workload(d, out);
+  if (d->target != NST_KIND_GEN_HARDWARE) plain_workload(d, out);
+  if (d->target == NST_KIND_GEN_WORKLOAD) return;
   plain_hardware(d, out);
+  if (d->target == NST_KIND_GEN_HARDWARE) return;
   for (int m = 0; m < d->nmappings; m++) plain_mapping(d, m, NULL, out);
 }

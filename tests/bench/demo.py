@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 NESTOR = os.environ["NESTOR"]
-FILES = {".nestor-demo", "tasks.jsonl", "key.jsonl", "report.html", "report.txt", "oracle.run", "no-reuse.run", "bounding-boxes.run", "coin.run", "truncator.run"}
+FILES = {".nestor-demo", "tasks.jsonl", "key.jsonl", "report.html", "report.txt", "oracle.run", "no-reuse.run", "bounding-boxes.run", "coin.run", "truncator.run", "idle.run"}
 checks = 0
 
 
@@ -54,16 +54,18 @@ def main():
         bench("demo", "-n", 8, "--samples", 1, "-o", work / "empty")
         expect(contents(work / "seed")["tasks.jsonl"] != there["tasks.jsonl"], "another seed, other tasks")
 
-        runs = [work / "demo" / f"{m}.run" for m in ("oracle", "no-reuse", "bounding-boxes", "coin", "truncator")]
+        runs = [work / "demo" / f"{m}.run" for m in ("oracle", "no-reuse", "bounding-boxes", "coin", "truncator", "idle")]
         data = json.loads(bench("report", *runs, "--format", "json"))
         expect(contents(work / "demo") == there, "a report changes nothing")
         models = {m["name"]: m for m in data["models"]}
-        expect(list(models) == ["oracle", "no-reuse", "bounding-boxes", "coin", "truncator"], f"models: {list(models)}")
+        expect(list(models) == ["oracle", "no-reuse", "bounding-boxes", "coin", "truncator", "idle"], f"models: {list(models)}")
         for model in models.values():
             expect(model["samples"] == 240 and model["outstanding"] == 0, f"nothing is outstanding of {model['name']}")
             expect(model["outcomes"]["crashed"] == model["outcomes"]["infra_error"] == 0, f"no crash of {model['name']}")
         expect(models["oracle"]["pass_at_1"]["mean"] == 1 and models["oracle"]["pass_hat_k"]["2"] == 1, "the oracle is always right")
         expect(models["truncator"]["outcomes"]["truncated"] == 240, "all of the truncator is cut off")
+        idle = {c["kind"]: c["mean"] for c in models["idle"]["by_kind_and_level"] if c["kind"] and c["level"] is None}
+        expect(all(mean == 0 for kind, mean in idle.items() if kind not in ("qa.compare", "gen.optimize")), f"doing nothing solves nothing: {idle}")
         for name in "no-reuse", "bounding-boxes":
             model = models[name]
             expect(0.2 < model["pass_at_1"]["mean"] < 0.9, f"{name} is right in part")
@@ -77,6 +79,17 @@ def main():
         for text in [*models, "gen.model", "level 5", ">expected<", "truncated"]:
             expect(text in page, f"{text} is in the page")
 
+        given = work / "demo" / "tasks.jsonl", work / "demo" / "key.jsonl"
+        said = bench("demo", "--tasks", given[0], "--key", given[1], "--models", "idle,coin", "--samples", 3, "-o", work / "some")
+        expect(said.startswith("80 tasks, 2 scripted models, 3 samples"), "tasks of a file")
+        expect(set(contents(work / "some")) == FILES - {"oracle.run", "no-reuse.run", "bounding-boxes.run", "truncator.run"}, "two models")
+        same = [json.loads(bench("report", work / d / "idle.run", "--format", "json"))["models"][0]["pass_at_1"] for d in ("demo", "some")]
+        expect(same[0] == same[1] and contents(work / "some")["tasks.jsonl"] == there["tasks.jsonl"], "the same tasks, the same answers")
+        expect("did you mean coin?" in bench("demo", "--models", "coinn", code=2), "no such model")
+        expect("is empty" in bench("demo", "--models", "", code=2), "no model")
+        expect("go together" in bench("demo", "--tasks", given[0], code=2), "tasks without a key")
+        expect("not tasks and keys of each other" in bench("demo", "--tasks", given[0], "--key", work / "seed" / "key.jsonl", "-o", work / "x", code=3),
+               "the key of other tasks")
         expect("takes no" in bench("demo", "somewhere", code=2), "a word too many")
         expect("--count takes" in bench("demo", "-n", 0, code=2), "no tasks")
         expect("cannot make" in bench("demo", "-o", work / "none" / "there", code=3), "a directory that cannot be")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ctest: gen
 """nestor bench gen and card as commands: files, records, options, exit codes."""
-import hashlib, json, os, subprocess, sys, tempfile
+import hashlib, json, os, pty, subprocess, sys, tempfile
 
 NESTOR = os.environ["NESTOR"]
 failures = []
@@ -54,6 +54,28 @@ with tempfile.TemporaryDirectory() as d:
     got = bench("gen", "--count", "2", "--split", "hidden", "--secret", secret, "--kinds", "qa.compare", "-o", "-", "--quick")
     check("hidden tasks", got.returncode == 0 and all(json.loads(line)["split"] == "hidden" for line in got.stdout.splitlines()))
     check("the secret is not told", "thirty-two" not in got.stdout)
+
+    # A terminal is told how far it is; a file is not, nor who wants none.
+    def on_terminal(*more):
+        ours, theirs = pty.openpty()
+        args = ["gen", "--count", "20", "-o", os.path.join(d, "told"), "--quick", "--threads", "1", *more]
+        process = subprocess.Popen([NESTOR, "bench", *args], stderr=theirs, stdout=subprocess.DEVNULL)
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            seen += part
+        os.close(ours)
+        return process.wait(), seen
+
+    code, seen = on_terminal()
+    check("progress on a terminal", code == 0 and b"dev: 1 of 180 made (0 %)" in seen and seen.endswith(b"\r\x1b[K"))
+    check("none where none is wanted", on_terminal("--quiet") == (0, b""))
 
     wrong(2, "--output wants a file")
     wrong(2, "did you mean gen.mapping?", "--kinds", "gen.maping", "-o", "-")

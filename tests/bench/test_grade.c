@@ -166,12 +166,29 @@ static void cut_answers_are_no_wrong_answers(void **state) {
     {"<think>\nhm", "stop", NST_OUTCOME_NO_ANSWER},
     {"Let me think about", "max_tokens", NST_OUTCOME_TRUNCATED},
     {"Let me think about", NULL, NST_OUTCOME_NO_ANSWER},
+    {"```nest\nmapping ans(tm = 32, tn = 16, tk = 12) of gemm on acc {\n  compute\n}\n```\nNow I", "length", NST_OUTCOME_TRUNCATED}, /* a draft */
+    {"```nest\nmapping ans(tm = 32, tn = 16, tk = 12) of gemm on acc {\n  compute\n}\n```\nNow I", "stop", NST_OUTCOME_WRONG},
+    {"```nest\nmapping other of gemm on acc {\n  compute\n}\n```\n", "max_tokens", NST_OUTCOME_TRUNCATED},
+    {"```nest\nmapping other of gemm on acc {\n  compute\n}\n```\n", "stop", NST_OUTCOME_TYPE},
+    {"```nest\nmapping of\n```\nOr", "length", NST_OUTCOME_TRUNCATED},
+    {"```nest\nmapping of\n```\nOr", "stop", NST_OUTCOME_SYNTAX},
     {"", "content_filter", NST_OUTCOME_REFUSED},
     {"I'm sorry, but I cannot help with this.", "stop", NST_OUTCOME_REFUSED},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     nst_result r = grade(f, "h-mapping", cases[i].text, cases[i].reason);
     if (r.outcome != cases[i].outcome) fail_msg("%s: %s", cases[i].text, nst_outcome_name(r.outcome));
+    if (r.outcome == NST_OUTCOME_TRUNCATED) /* it earns nothing, and tells nothing */
+      assert_true(r.score == 0 && json_object_size(r.sub) == 0 && json_is_null(json_object_get(r.json, "counterexample")));
+    nst_result_fini(&r);
+  }
+  static const struct { const char *task, *text; nst_outcome outcome; } kinds[] = {
+    {"h-choice", "Perhaps answer: A", NST_OUTCOME_TRUNCATED}, {"h-choice", "answer: B", NST_OUTCOME_PASSED},
+    {"h-numbers", "answer: reads_A = 1, glb = 4096", NST_OUTCOME_TRUNCATED},
+    {"h-least", "```nest\nmapping ans of gemm on tiny {\n  keep all in GLB\n}\n```\n", NST_OUTCOME_TRUNCATED}};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    nst_result r = grade(f, kinds[i].task, kinds[i].text, "length");
+    if (r.outcome != kinds[i].outcome) fail_msg("%s: %s", kinds[i].text, nst_outcome_name(r.outcome));
     nst_result_fini(&r);
   }
   char *whole = fenced(f->mapping);
@@ -321,6 +338,68 @@ static void a_missing_worker_is_told(void **state) {
   assert_non_null(strstr(error, "ended before it said anything"));
 }
 
+static void add_with_floor(void *context, json_t *task_json, json_t *key_json) {
+  const char *id = json_string_value(json_object_get(key_json, "task_id"));
+  if (!strcmp(id, "h-numbers")) json_object_set_new(key_json, "floor", json_real(0.25));
+  if (!strcmp(id, "h-model")) json_object_set_new(key_json, "floor", json_real(0.5));
+  if (!strcmp(id, "h-mapping")) json_object_set_new(key_json, "floor", json_real(0.999));
+  add(context, task_json, key_json);
+}
+
+static void the_floor_is_worth_nothing(void **state) {
+  (void)state;
+  char error[NST_RECORD_ERROR];
+  fixture *f = calloc(1, sizeof *f);
+  f->grading = nst_grading_new(&(nst_grading_options){1, NULL, false}, error);
+  if (!f->grading) fail_msg("%s", error);
+  hand_tasks(add_with_floor, f);
+  char *whole = fenced(f->mapping);
+  const char *one = "```nest\nmodel ans(M, N, K, tm, tn, tk) {\n  out updates_C = M * N\n  out reads_A = 0\n}\n```\n";
+  const char *other = "```nest\nmapping ans(tm = 32, tn = 16, tk = 12) of gemm on acc {\n  compute\n}\n```\n";
+  const struct { const char *task, *text; double score; size_t right; } cases[] = {
+    {"h-numbers", "answer: reads_A = 18432, glb = 4096", 1, 2}, /* what passes is 1 */
+    {"h-numbers", "answer: reads_A = 18432, glb = 1", 1. / 3, 1},
+    {"h-numbers", "answer: reads_A = 1, glb = 1", 0, 0}, /* below the floor */
+    {"h-model", one, 0, 1}, /* at the floor */
+    {"h-mapping", whole, 1, SIZE_MAX}, {"h-mapping", other, 0, SIZE_MAX}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    nst_result r = grade(f, cases[i].task, cases[i].text, NULL);
+    if (r.score < cases[i].score - 1e-12 || r.score > cases[i].score + 1e-12 || r.passed != (cases[i].score >= 1))
+      fail_msg("%s: %g, not %g", cases[i].text, r.score, cases[i].score);
+    const char *name;
+    json_t *right;
+    size_t n = 0;
+    json_object_foreach(r.sub, name, right) n += json_is_true(right);
+    if (cases[i].right != SIZE_MAX) assert_int_equal(n, cases[i].right); /* which is as it was */
+    nst_result_fini(&r);
+  }
+  free(whole);
+  end(f);
+}
+
+static void floors_are_checked(void **state) {
+  (void)state;
+  static const char *const floors[] = {"1", "-0.1", "\"0\"", "2e300"};
+  for (size_t i = 0; i < sizeof floors / sizeof *floors; i++) {
+    char error[NST_RECORD_ERROR], line[256];
+    fixture *f = calloc(1, sizeof *f);
+    f->grading = nst_grading_new(&(nst_grading_options){1, NULL, false}, error);
+    static const char task_text[] = "{\"schema\":\"nestor.task/1\",\"task_id\":\"t\",\"suite\":\"s\",\"version\":1,\"split\":\"dev\","
+                                    "\"kind\":\"qa.compare\",\"level\":1,\"seed\":1,\"cluster\":\"c\",\"messages\":[],\"spec\":{\"answer\":"
+                                    "\"choice\",\"choices\":[\"A\"]},\"limits\":{},\"answer_commit\":\"\",\"content_hash\":\"\",\"canary\":\"\"}";
+    nst_task task;
+    nst_key key;
+    if (!nst_task_parse(&task, task_text, strlen(task_text), error)) fail_msg("%s", error);
+    assert_true(nst_grading_add_task(f->grading, &task, error));
+    snprintf(line, sizeof line,
+             "{\"schema\":\"nestor.key/1\",\"task_id\":\"t\",\"salt\":\"s\",\"answer\":\"A\",\"choice\":\"A\",\"floor\":%s}", floors[i]);
+    assert_true(nst_key_parse(&key, line, strlen(line), error));
+    assert_false(nst_grading_add_key(f->grading, &key, error));
+    assert_non_null(strstr(error, "floor"));
+    end(f);
+  }
+}
+
 static void keys_are_checked(void **state) {
   fixture *f = *state;
   char error[NST_RECORD_ERROR];
@@ -428,6 +507,8 @@ int main(void) {
     cmocka_unit_test(the_smallest_failing_point_of_a_model_is_told),
     cmocka_unit_test(scores_of_optimization_are_shares_of_the_optimum),
     cmocka_unit_test(cut_answers_are_no_wrong_answers),
+    cmocka_unit_test(the_floor_is_worth_nothing),
+    cmocka_unit_test(floors_are_checked),
     cmocka_unit_test(messages_have_lines_of_the_answer),
     cmocka_unit_test(unknown_tasks_and_lost_samples_are_infrastructure),
     cmocka_unit_test(lines_that_are_no_utf8_are_read),

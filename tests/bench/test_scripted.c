@@ -249,6 +249,37 @@ static void the_oracle_is_right_and_the_truncator_cut(void **state) {
   }
 }
 
+/* What doing nothing has right is the floor of the key, and earns nothing; a key without a floor has none to earn. */
+static void doing_nothing_is_worth_nothing(void **state) {
+  suite *s = *state;
+  nst_result results[TASKS];
+  int floors = 0, high = 0;
+  run(results, s, NST_SCRIPT_IDLE, 0);
+  for (size_t i = 0; i < s->n; i++) {
+    const nst_result *r = &results[i];
+    const json_t *floor = json_object_get(s->keys[i].json, "floor");
+    const nst_kind kind = s->tasks[i].kind;
+    const bool wants = kind == NST_KIND_GEN_WORKLOAD || kind == NST_KIND_GEN_HARDWARE || kind == NST_KIND_GEN_MAPPING ||
+                       kind == NST_KIND_GEN_MODEL || kind == NST_KIND_REPAIR || kind == NST_KIND_QA_PREDICT;
+    assert_true(wants == (floor != NULL));
+    if (!wants) continue;
+    const char *name;
+    json_t *right;
+    size_t good = 0;
+    json_object_foreach(r->sub, name, right) good += json_is_true(right);
+    const double share = json_object_size(r->sub) ? (double)good / (double)json_object_size(r->sub) : 0;
+    if (r->passed || r->score != 0) fail_msg("%s: doing nothing is %s, %g", r->task_id, nst_outcome_name(r->outcome), r->score);
+    /* Of a model the floor may be that of the other trivial answer. */
+    const double difference = json_number_value(floor) - share;
+    if (kind == NST_KIND_GEN_MODEL ? difference < -1e-12 : fabs(difference) > 1e-12)
+      fail_msg("%s: the floor is %g, the grader says %g", r->task_id, json_number_value(floor), share);
+    floors++;
+    high += share > 0.3;
+  }
+  assert_true(floors > TASKS / 2 && high > floors / 3);
+  for (size_t i = 0; i < s->n; i++) nst_result_fini(&results[i]);
+}
+
 static char *text_of(const suite *s, size_t task, nst_script script, uint64_t number) {
   nst_sample sample;
   nst_script_answer(&sample, script, &s->tasks[task], &s->keys[task], number);
@@ -303,6 +334,7 @@ int main(void) {
                                      cmocka_unit_test(reload_is_never_below_the_truth),
                                      cmocka_unit_test(levels_are_monotone),
                                      cmocka_unit_test(the_oracle_is_right_and_the_truncator_cut),
+                                     cmocka_unit_test(doing_nothing_is_worth_nothing),
                                      cmocka_unit_test(scripts_repeat_themselves_and_the_coin_falls_anew),
                                      cmocka_unit_test(hidden_tasks_are_not_known)};
   return cmocka_run_group_tests(tests, make_suite, end_suite);

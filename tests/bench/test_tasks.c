@@ -312,9 +312,16 @@ static void renaming_does_not_make_another_task(void **state) {
     strcpy(b->workload, "something");
     nst_canon after = nst_canon_of(b);
     assert_memory_equal(before.task, after.task, sizeof before.task);
+    strcpy(b->hardware, "machine");
     b->dims[0].extent++;
     after = nst_canon_of(b);
-    assert_true(memcmp(before.program, after.program, sizeof before.program) != 0);
+    const bool machine = b->target == NST_KIND_GEN_HARDWARE, loops = b->target == NST_KIND_GEN_WORKLOAD;
+    /* Of hardware alone, sizes are no part; of a workload alone they are none of what decides the split. */
+    assert_true((memcmp(before.task, after.task, sizeof before.task) != 0) == !machine);
+    assert_true((memcmp(before.program, after.program, sizeof before.program) != 0) == (!machine && !loops));
+    b->levels[0].energy++;
+    after = nst_canon_of(b);
+    assert_true(!machine || memcmp(before.program, after.program, sizeof before.program) != 0);
   }
   free(a), free(b);
 }
@@ -470,6 +477,7 @@ static void hidden_tasks_need_the_secret(void **state) {
 
 typedef struct {
   FILE *tasks, *keys;
+  records all;
 } files;
 
 static bool write_records(void *context, const json_t *task, const json_t *key) {
@@ -481,7 +489,49 @@ static bool write_records(void *context, const json_t *task, const json_t *key) 
   text = nst_record_text(key, &size);
   fwrite(text, 1, size, f->keys), fputc('\n', f->keys);
   free(text);
+  json_array_append(f->all.tasks, (json_t *)task);
   return true;
+}
+
+/* A text with each number in it made 0. */
+static char *without_numbers(const char *text) {
+  char *out = calloc(strlen(text) + 1, 1), *end = out;
+  for (const char *at = text; *at; at++)
+    if (*at < '0' || *at > '9')
+      *end++ = *at;
+    else if (end == out || end[-1] != '0')
+      *end++ = '0';
+  return out;
+}
+
+/* No two tasks of the suite, in whatever splits and levels, have the same prompt or ask the same under other names; and no prompt for a
+ * workload is one of another split with other numbers. */
+static void check_that_all_differ(const json_t *tasks) {
+  const size_t n = json_array_size(tasks);
+  uint8_t(*prompts)[NST_DIGEST_BYTES] = calloc(n, sizeof *prompts), (*forms)[NST_DIGEST_BYTES] = calloc(n, sizeof *forms);
+  json_t *splits = json_object();
+  nst_draft *d = malloc(sizeof *d);
+  for (size_t i = 0; i < n; i++) {
+    nst_task task = take(json_array_get(tasks, i));
+    const char *prompt = text_at(json_array_get(task.messages, json_array_size(task.messages) - 1), "content");
+    nst_digest_parts(prompts[i], (const nst_digest_part[]){{prompt, strlen(prompt)}}, 1);
+    nst_draft_of_task(d, &task, NULL);
+    const nst_canon canon = nst_canon_of(d);
+    memcpy(forms[i], canon.task, sizeof *forms);
+    if (task.kind == NST_KIND_GEN_WORKLOAD) {
+      char *plain = without_numbers(prompt);
+      const char *other = text_at(splits, plain);
+      if (other && strcmp(other, task.split) != 0)
+        fail_msg("the prompt of %s is one of %s but for its numbers", task.task_id, other);
+      json_object_set_new(splits, plain, json_string(task.split));
+      free(plain);
+    }
+    nst_task_fini(&task);
+  }
+  assert_int_equal(count_equal(prompts, n), 0);
+  assert_int_equal(count_equal(forms, n), 0);
+  free(prompts), free(forms), free(d);
+  json_decref(splits);
 }
 
 static void check_hash(const char *sums, const char *name, const char *bytes, size_t size) {
@@ -504,6 +554,7 @@ static void the_published_suite_is_what_its_hashes_say(void **state) {
   sums[n] = '\0';
   fclose(file);
   nst_suite_options o;
+  records all = {json_array(), json_array()};
   for (size_t i = 0; nst_suite_published(&o, i); i++) {
 #ifdef NST_SANITIZED
     if (o.split != NST_SPLIT_DEV) continue; /* sanitizers are slow */
@@ -511,7 +562,7 @@ static void the_published_suite_is_what_its_hashes_say(void **state) {
     o.quick = true; /* proven answers have the same bytes */
     char *bytes[2], name[32], error[NST_RECORD_ERROR];
     size_t sizes[2];
-    files f = {open_memstream(&bytes[0], &sizes[0]), open_memstream(&bytes[1], &sizes[1])};
+    files f = {open_memstream(&bytes[0], &sizes[0]), open_memstream(&bytes[1], &sizes[1]), all};
     if (!nst_suite_generate(&o, write_records, &f, error)) fail_msg("%s", error);
     fclose(f.tasks), fclose(f.keys);
     for (int k = 0; k < 2; k++) {
@@ -520,6 +571,8 @@ static void the_published_suite_is_what_its_hashes_say(void **state) {
       free(bytes[k]);
     }
   }
+  check_that_all_differ(all.tasks);
+  end(&all);
 }
 
 int main(void) {
