@@ -192,6 +192,7 @@ void nst_report_html(nst_report *r, nestor_buffer *out) {
   nst_out_text(out, nst_charts_style);
   nst_out_text(out, "</style>\n</head>\n<body>\n<h1>Nestor benchmark report</h1>\n<p class=\"note\">");
   for (size_t i = 0; i < all.n; i++) {
+    if (!*all.items[i].brief) continue;
     nst_text_add(out, "%s<a href=\"#%s\">", i ? " \xC2\xB7 " : "", all.items[i].id);
     nst_out_html(out, all.items[i].brief);
     nst_out_text(out, "</a>");

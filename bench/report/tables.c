@@ -223,23 +223,22 @@ static void without(nst_report_tables *all, const nst_report *r) {
   finish(all);
 }
 
+/* One for each system; the link leads to the first. */
 static nst_report_table *begin_of(nst_report_tables *all, const char *id, size_t number, const nst_report_system *s,
                                   const char *brief, const char *what) {
-  char *name = nst_out_clean(s->name, true, NAME_WIDTH), *title = nst_memory_new(strlen(name) + strlen(what) + 3, 1),
-       *link = nst_memory_new(strlen(name) + strlen(brief) + 3, 1);
+  char *name = nst_out_clean(s->name, true, NAME_WIDTH), *title = nst_memory_new(strlen(name) + strlen(what) + 3, 1);
   char own[40];
   snprintf(own, sizeof own, "%s-%zu", id, number);
   sprintf(title, "%s: %s", name, what);
-  sprintf(link, "%s, %s", brief, name);
-  nst_report_table *t = begin(all, own, link, title);
-  free(name), free(title), free(link);
+  nst_report_table *t = begin(all, own, number ? "" : brief, title);
+  free(name), free(title);
   return t;
 }
 
 static void by_kind(nst_report_tables *all, const nst_report *r, const nst_report_system *s, size_t number) {
   char heads[120];
   snprintf(heads, sizeof heads, "kind|level 1|level 2|level 3|level 4|level 5|all|%d %% interval|tasks", percent_of(r));
-  nst_report_table *t = begin_of(all, "kinds", number, s, "kinds", "pass@1 by kind and level");
+  nst_report_table *t = begin_of(all, "kinds", number, s, "Kinds", "pass@1 by kind and level");
   head(t, heads);
   for (int kind = 0; kind < NST_REPORT_KINDS; kind++) {
     if (!s->pass[kind][NST_LEVELS].n) continue;
@@ -432,7 +431,7 @@ static void tokens(nst_report_tables *all, const nst_report *r) {
 static void score_by_kind(nst_report_tables *all, const nst_report *r, const nst_report_system *s, size_t number) {
   char heads[120];
   snprintf(heads, sizeof heads, "kind|level 1|level 2|level 3|level 4|level 5|all|%d %% interval|tasks", percent_of(r));
-  nst_report_table *t = begin_of(all, "partial", number, s, "scores", "mean score by kind and level");
+  nst_report_table *t = begin_of(all, "partial", number, s, "Scores by kind", "mean score by kind and level");
   head(t, heads);
   for (int kind = 0; kind < NST_REPORT_KINDS; kind++) {
     if (!s->partial[kind][NST_LEVELS].n) continue;
@@ -447,7 +446,7 @@ static void score_by_kind(nst_report_tables *all, const nst_report *r, const nst
 
 /* A sign for each level in one cell: all three dimensions on one screen. */
 static void parts(nst_report_tables *all, const nst_report_system *s, size_t number) {
-  nst_report_table *t = begin_of(all, "parts", number, s, "figures", "right figures by kind, level and metric");
+  nst_report_table *t = begin_of(all, "parts", number, s, "Figures by kind", "right figures by kind, level and metric");
   head(t, "metric");
   for (int kind = 0; kind < NST_KIND_COUNT; kind++)
     if (nst_parts_has_kind(s, (nst_kind)kind)) head(t, nst_kind_name((nst_kind)kind));

@@ -5,7 +5,7 @@
 
 typedef struct {
   char *id, *title; /* id: of the section in HTML */
-  char *brief;      /* of the link to it */
+  char *brief;      /* of the link to it; "": it has none, being one of several for each model */
   char **cells;     /* rows x columns; the first row is the head, the first column holds names */
   char **notes;
   size_t columns, ncells, nnotes;
