@@ -122,6 +122,7 @@ static void add_test(nestor_tests *t, const nestor_program *p, const nst_ir_test
   out->name = test->text ? nst_arena_printf(t->arena, "test \"%s\" of %s", test->text, mapping)
                          : nst_arena_printf(t->arena, "test of %s", mapping);
   place(p, test->span, out);
+  *nst_vec_push(t->arena, &t->heads) = NULL;
   run_test(t, p, test, out);
 }
 
@@ -131,8 +132,10 @@ static void add_verify(nestor_tests *t, const nestor_program *p, const nst_ir_ve
   out->name = nst_arena_printf(t->arena, "verify %s against %s", p->ir->models[verify->model].name,
                                p->ir->mappings[verify->mapping]->name);
   place(p, verify->span, out);
-  nst_buffer details = {0};
-  nst_verify_run(out, p, verify, &details);
+  nst_buffer details = {0}, head = {0};
+  nst_verify_run(out, p, verify, &details, &head);
+  *nst_vec_push(t->arena, &t->heads) = head.len ? nst_arena_strndup(t->arena, head.text, head.len) : NULL;
+  nst_buffer_fini(&head);
   keep_details(t, out, &details);
 }
 
@@ -176,6 +179,10 @@ void nestor_tests_text(const nestor_tests *tests, bool color, nestor_buffer *buf
     if (t->passed) nst_buffer_puts(out, color ? NST_GREEN "pass" NST_PLAIN : "pass");
     else nst_buffer_puts(out, color ? NST_RED "FAIL" NST_PLAIN : "FAIL");
     nst_buffer_printf(out, "  %s (%s:%u): ", t->name, t->file, t->line);
+    if (tests->heads.items[i]) {
+      nst_buffer_printf(out, "%s\n%s", tests->heads.items[i], t->details);
+      continue;
+    }
     if (!t->passed && !t->verify) nst_buffer_printf(out, "%llu of ", (unsigned long long)t->failed);
     nst_number_grouped(out, (int64_t)t->checks);
     nst_buffer_puts(out, t->verify ? t->checks == 1 ? " point" : " points"

@@ -23,7 +23,7 @@ typedef struct {
   uint64_t dropped;
   nestor_test *out;
   nst_buffer *details;
-  bool stop;
+  bool stop, found; /* found: a counterexample */
 } verifier;
 
 static nst_eval_status eval_in_mapping(void *context, const nst_expr *e, nst_value *out, nst_span *where) {
@@ -41,7 +41,7 @@ static void print_point(verifier *v) {
 
 static void begin_failure(verifier *v) {
   v->out->failed = 1;
-  v->stop = true;
+  v->stop = v->found = true;
   nst_buffer_puts(v->details, "  first counterexample: ");
   print_point(v);
   nst_buffer_putc(v->details, '\n');
@@ -147,6 +147,40 @@ static void enumerate(verifier *v, int depth) {
   }
 }
 
+/* Points of the grid, those without a meaning included. false: too many sets to open for a number in a message. */
+static bool count_points(verifier *v, int depth, uint64_t *total, int *left) {
+  nst_set *set = &v->sets[depth];
+  nst_span where;
+  if (depth == v->verify->npoints) return ++*total;
+  nst_eval_refuel(v->eval);
+  if (--*left < 0 || !nst_eval_defaults(v->eval, NULL) ||
+      nst_set_open(set, &v->verify->points[depth].set, eval_in_mapping, v->eval, &where))
+    return false;
+  if (depth == v->verify->npoints - 1) return !__builtin_add_overflow(*total, set->count, total) && *total <= INT64_MAX;
+  for (uint64_t i = 0; i < set->count; i++) {
+    v->eval->set[v->verify->points[depth].param] = (nst_value){.kind = NST_VALUE_RAT, .rat = nst_set_get(set, i)};
+    if (!count_points(v, depth + 1, total, left)) return false;
+  }
+  return true;
+}
+
+/* "fails at the 8th of 8,000 points" */
+static void say_where(verifier *v, nst_buffer *out) {
+  const uint64_t at = v->out->checks + v->dropped, last = at % 10, teen = at / 10 % 10;
+  uint64_t total = 0;
+  int left = 1 << 14;
+  nst_buffer_puts(out, "fails at the ");
+  nst_number_grouped(out, (int64_t)at);
+  nst_buffer_puts(out, teen == 1 ? "th" : last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+  if (!count_points(v, 0, &total, &left)) {
+    nst_buffer_puts(out, " point");
+    return;
+  }
+  nst_buffer_puts(out, " of ");
+  nst_number_grouped(out, (int64_t)total);
+  nst_buffer_puts(out, total == 1 ? " point" : " points");
+}
+
 static void say_why_nothing(verifier *v) {
   nst_buffer_puts(v->details, "  no point was compared: ");
   if (!v->dropped) {
@@ -157,7 +191,8 @@ static void say_why_nothing(verifier *v) {
   nst_tests_first_message(v->details, v->eval);
 }
 
-void nst_verify_run(nestor_test *out, const nestor_program *p, const nst_ir_verify *verify, nst_buffer *details) {
+void nst_verify_run(nestor_test *out, const nestor_program *p, const nst_ir_verify *verify, nst_buffer *details,
+                    nst_buffer *head) {
   nst_arena *arena = nst_arena_new();
   verifier v = {
     .program = p,
@@ -174,6 +209,7 @@ void nst_verify_run(nestor_test *out, const nestor_program *p, const nst_ir_veri
     v.eval->is_set[verify->points[i].param] = true;
   }
   enumerate(&v, 0);
+  if (v.found) say_where(&v, head);
   if (!out->failed && !out->checks) {
     out->failed = 1;
     say_why_nothing(&v);
