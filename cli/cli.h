@@ -47,7 +47,7 @@ typedef struct {
   nestor_sweep_options sweep;
   const char *checkpoint, *all, *best, *plot; /* files of a sweep, or NULL */
   const char *points; /* --points of eval, or NULL */
-  bool dry_run, resume, timing, progress, sharded, no_cache;
+  bool dry_run, resume, all_mappings, timing, progress, sharded, no_cache;
 } cli_args;
 
 struct cli_command {

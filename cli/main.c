@@ -73,8 +73,8 @@ static const char grammar_help[] =
 
 static const char sweep_help[] =
   "Searches the mapping space of every sweep block, exactly, and prints the best\n"
-  "points and the Pareto front, each also as a mapping that can be pasted into a\n"
-  "file. The answer is proven when the whole space was searched, which it is unless\n"
+  "points and the Pareto front, the first three also as mappings that can be pasted\n"
+  "into a file (--mappings: all of them, as JSON has them always). The answer is proven when the whole space was searched, which it is unless\n"
   "--limit, --sample, --shard or Ctrl-C say otherwise; ties go to the first in the\n"
   "order of the parameters.\n\n"
   "  evaluated   points whose metrics were computed\n"
@@ -114,10 +114,10 @@ const cli_command cli_commands[] = {
   {"sweep", "[OPTIONS] FILE...", "search mapping spaces for the best", sweep_help,
    COMMON | CLI_BIT(SWEEP) | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT) | CLI_BIT(DRY_RUN) | CLI_BIT(LIMIT) | CLI_BIT(SAMPLE) |
      CLI_BIT(SEED) | CLI_BIT(JOBS) | CLI_BIT(NO_PRUNE) | CLI_BIT(NO_KERNEL) | CLI_BIT(NO_CACHE) | CLI_BIT(CHECKPOINT) | CLI_BIT(RESUME) |
-     CLI_BIT(SHARD) | CLI_BIT(ALL) | CLI_BIT(BEST) | CLI_BIT(PLOT) | CLI_BIT(TIMING) | CLI_BIT(PROGRESS) | CLI_BIT(QUIET),
+     CLI_BIT(SHARD) | CLI_BIT(ALL) | CLI_BIT(BEST) | CLI_BIT(PLOT) | CLI_BIT(MAPPINGS) | CLI_BIT(TIMING) | CLI_BIT(PROGRESS) | CLI_BIT(QUIET),
    true, cli_sweep},
   {"merge", "[OPTIONS] PART...", "put the parts of a sweep together", merge_help,
-   COMMON | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT) | CLI_BIT(BEST) | CLI_BIT(PLOT), true, cli_merge},
+   COMMON | CLI_BIT(FORMAT) | CLI_BIT(OUTPUT) | CLI_BIT(BEST) | CLI_BIT(PLOT) | CLI_BIT(MAPPINGS), true, cli_merge},
   {"bench", "COMMAND", "measure how well language models do", "", 0, false, NULL},
   {"version", "", "print the version", "Prints the version of nestor and of the counting rules.\n", CLI_BIT(HELP),
    false, cli_version},

@@ -25,6 +25,7 @@ int cli_merge(const cli_args *args) {
   }
   if (code == CLI_GOOD) {
     if (!nestor_sweep_about(sweep).proven) cli_say("the parts do not cover the whole space: the answer is not proven");
+    nestor_sweep_show_mappings(sweep, args->all_mappings);
     nestor_sweep_write(sweep, args->format, cli_stdout_color(args), false, out);
     code = cli_worse(cli_output(args, out), cli_emit_best(args, sweep, ""));
     nestor_plot *plot = nestor_plot_new();

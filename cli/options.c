@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const struct {
   const char *name;
@@ -79,6 +80,15 @@ static bool take_file(const char *option, const char *value, const char **out) {
   if (!*value) cli_say("--%s takes the name of a file", option);
   *out = value;
   return *value;
+}
+
+/* A device or a pipe has no ending that could be wrong; what cannot be written at all is told where it is tried. */
+static bool check_picture(const char *path) {
+  struct stat info;
+  const size_t n = strlen(path);
+  if ((n > 4 && !strcmp(path + n - 4, ".svg")) || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) return true;
+  cli_say("--plot draws FILE.svg, and \"%s\" is none", path);
+  return false;
 }
 
 static bool take_shard(cli_args *args, const char *value) {
@@ -157,7 +167,8 @@ static bool take(cli_args *args, cli_option option, const char *value) {
     case CLI_O_POINTS: return take_file("points", value, &args->points);
     case CLI_O_ALL: return take_file("all", value, &args->all);
     case CLI_O_BEST: return take_file("emit", value, &args->best);
-    case CLI_O_PLOT: return take_file("plot", value, &args->plot);
+    case CLI_O_PLOT: return take_file("plot", value, &args->plot) && check_picture(value);
+    case CLI_O_MAPPINGS: args->all_mappings = true; return true;
     case CLI_O_TIMING: args->timing = true; return true;
     case CLI_O_PROGRESS: args->progress = true; return true;
     case CLI_O_HELP: args->help = true; return true;

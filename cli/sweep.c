@@ -105,22 +105,28 @@ int cli_plot_write(const cli_args *args, const nestor_plot *plot) {
   return code;
 }
 
+static void group_digits(char *out, size_t size, const char *digits) {
+  const size_t n = strlen(digits);
+  size_t at = 0;
+  for (size_t i = 0; i < n && at + 2 < size; i++) {
+    if (i && (n - i) % 3 == 0) out[at++] = ',';
+    out[at++] = digits[i];
+  }
+  out[at] = '\0';
+}
+
 static void say_points(const nestor_sweep_info *info) {
   char text[64];
-  const size_t n = strlen(info->points);
-  size_t at = 0;
-  for (size_t i = 0; i < n && at + 2 < sizeof text; i++) {
-    if (i && (n - i) % 3 == 0) text[at++] = ',';
-    text[at++] = info->points[i];
-  }
-  text[at] = '\0';
+  group_digits(text, sizeof text, info->points);
   cli_say("sweep %s of %s: %s point%s", info->name, info->mapping, text, strcmp(text, "1") ? "s" : "");
 }
 
 static void print_points(const cli_args *args, const nestor_sweep_info *info, nestor_buffer *out) {
   const char *const parts[] = {"{\"schema\":\"nestor.sweep/1\",\"sweep\":\"", info->name, "\",\"space\":", info->points,
                                "}\n"};
-  const char *const plain[] = {info->name, ": ", info->points, " points\n"};
+  char grouped[64];
+  group_digits(grouped, sizeof grouped, info->points);
+  const char *const plain[] = {info->name, ": ", grouped, strcmp(info->points, "1") ? " points\n" : " point\n"};
   if (args->format == NESTOR_FORMAT_JSON)
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) nestor_buffer_append(out, parts[i], strlen(parts[i]));
   else
@@ -163,6 +169,7 @@ static int search(const cli_args *args, nestor_sweep *sweep, const char *program
   if (args->sharded)
     nestor_sweep_save(sweep, out);
   else {
+    nestor_sweep_show_mappings(sweep, args->all_mappings);
     nestor_sweep_write(sweep, args->format, cli_stdout_color(args), args->timing, out);
     code = cli_worse(code, cli_emit_best(args, sweep, program));
     cli_plot_add(args, plot, sweep);

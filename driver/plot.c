@@ -24,7 +24,7 @@ typedef struct {
   const char *title;
 } dot;
 typedef struct {
-  const char *name;
+  const char *name, *of; /* the sweep and its mapping */
   dot *dots;
   size_t n;
   bool has_best;
@@ -33,7 +33,8 @@ typedef struct {
 
 struct nestor_plot {
   nst_arena *arena;
-  const char *axes[2]; /* names of the metrics */
+  const char *axes[2]; /* the metrics as written */
+  const char *labels[2]; /* and in words, with their unit */
   bool bytes[2];
   bool has_floor[2]; /* compulsory traffic on this axis */
   double floor[2];
@@ -91,6 +92,20 @@ static bool is_offchip(const nestor_sweep *s, const nst_expr *e) {
           (e->metric == NST_METRIC_TRAFFIC && e->tensor < 0 && e->level == s->mapping->outermost));
 }
 
+/* "off-chip traffic, bytes" */
+static const char *label_of(nestor_plot *p, const nestor_sweep *s, const nst_expr *e, const char *written) {
+  nst_buffer text = {0};
+  const bool metric = e->kind == NST_X_METRIC;
+  if (is_offchip(s, e)) nst_buffer_puts(&text, "off-chip traffic");
+  else if (metric && e->metric == NST_METRIC_USAGE && e->level >= 0)
+    nst_buffer_printf(&text, "buffer %s", s->mapping->hardware.levels[e->level].name);
+  else if (metric && e->metric == NST_METRIC_EDP) nst_buffer_puts(&text, "energy-delay product");
+  else if (metric && e->metric == NST_METRIC_CYCLES && e->level < 0) nst_buffer_puts(&text, "time");
+  else nst_buffer_puts(&text, written);
+  if (metric && *nst_metric_unit(e->metric)) nst_buffer_printf(&text, ", %s", nst_metric_unit(e->metric));
+  return keep_text(p, &text);
+}
+
 /* Bytes of all inputs and outputs, each element once: the tiles of the mapping without its loops. */
 static bool compulsory(nestor_sweep *s, const nst_sweep_point *point, double *out) {
   nst_arena *work = nst_arena_new();
@@ -121,6 +136,7 @@ nestor_status nestor_plot_add(nestor_plot *p, nestor_sweep *s) {
     const char *name = keep_text(p, &text);
     if (p->series.len && strcmp(name, p->axes[a])) return NESTOR_USAGE;
     p->axes[a] = name;
+    p->labels[a] = label_of(p, s, e, name);
     p->bytes[a] = e->kind == NST_X_METRIC && !strcmp(nst_metric_unit(e->metric), "bytes");
     double least;
     if (is_offchip(s, e) && compulsory(s, nst_sweep_result_front(s->found, 0), &least)) {
@@ -130,6 +146,7 @@ nestor_status nestor_plot_add(nestor_plot *p, nestor_sweep *s) {
   }
   series *x = nst_vec_push(p->arena, &p->series);
   *x = (series){.name = nst_arena_strndup(p->arena, s->ir->name, strlen(s->ir->name)),
+                .of = nst_arena_strndup(p->arena, s->mapping->name, strlen(s->mapping->name)),
                 .dots = NST_NEW_ARRAY(p->arena, n, dot),
                 .n = n};
   for (size_t i = 0; i < n; i++) x->dots[i] = dot_of(p, s, nst_sweep_result_front(s->found, i));
@@ -344,6 +361,19 @@ static void draw_legend(nst_buffer *out, const nestor_plot *p) {
   text_at(out, "end", WIDTH - RIGHT - 26, y, "optimum");
 }
 
+/* "best of tiled: 53 points of the Pareto front", "Pareto fronts of fused (25 points), apart (31 points)" */
+static void say_title(nst_buffer *out, const nestor_plot *p) {
+  const series *all = p->series.items;
+  const bool one = p->series.len == 1;
+  if (!one) nst_buffer_puts(out, "Pareto fronts of ");
+  for (size_t k = 0; k < p->series.len; k++) {
+    nst_buffer_printf(out, one ? "%s of %s: " : "%s%s (", one ? all[k].name : k ? ", " : "", one ? all[k].of : all[k].name);
+    nst_number_grouped(out, (int64_t)all[k].n);
+    nst_buffer_puts(out, all[k].n == 1 ? " point" : " points");
+    nst_buffer_puts(out, one ? " of the Pareto front" : ")");
+  }
+}
+
 nestor_status nestor_plot_write(const nestor_plot *p, nestor_buffer *buffer) {
   if (!p->series.len) return NESTOR_USAGE;
   nst_buffer *out = &buffer->text;
@@ -351,11 +381,10 @@ nestor_status nestor_plot_write(const nestor_plot *p, nestor_buffer *buffer) {
   nst_buffer_printf(
     out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">\n",
     WIDTH, HEIGHT, WIDTH, HEIGHT);
-  nst_buffer_puts(out, "<title>Pareto front of ");
-  for (size_t k = 0; k < p->series.len; k++) {
-    if (k) nst_buffer_puts(out, ", ");
-    escaped(out, p->series.items[k].name);
-  }
+  nst_buffer title = {0};
+  say_title(&title, p);
+  nst_buffer_puts(out, "<title>");
+  escaped(out, title.text);
   nst_buffer_puts(out, "</title>\n");
   nst_buffer_puts(out, style);
   nst_buffer_printf(out, "<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", WIDTH, HEIGHT);
@@ -367,12 +396,14 @@ nestor_status nestor_plot_write(const nestor_plot *p, nestor_buffer *buffer) {
   draw_floor(out, p, 1, &y);
   for (size_t k = 0; k < p->series.len; k++) draw_series(out, &p->series.items[k], (int)(k % SERIES), &x, &y);
   draw_legend(out, p);
-  text_at(out, "title", LEFT, TOP - 16, p->series.len == 1 ? p->series.items[0].name : "Pareto fronts");
-  text_at(out, "middle", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 16, p->axes[0]);
+  /* a long list of sweeps would run out of the picture; the legend has their names */
+  text_at(out, "title", LEFT, TOP - 16, title.len <= 84 ? title.text : "Pareto fronts");
+  nst_buffer_fini(&title);
+  text_at(out, "middle", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 16, p->labels[0]);
   nst_buffer_puts(out, "<g transform=\"translate(20,");
   number(out, (TOP + HEIGHT - BOTTOM) / 2.0);
   nst_buffer_puts(out, ") rotate(-90)\">");
-  text_at(out, "middle", 0, 0, p->axes[1]);
+  text_at(out, "middle", 0, 0, p->labels[1]);
   nst_buffer_puts(out, "</g>\n</svg>\n");
   return NESTOR_OK;
 }

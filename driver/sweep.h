@@ -44,6 +44,7 @@ struct nestor_sweep {
   nestor_sweep_watcher *watcher; void *watcher_context; int watch_ms;
   nestor_sweep_saver *saver; void *saver_context; int save_ms;
   nestor_sweep_writer *writer; void *writer_context; nestor_rows rows;
+  bool all_mappings;             /* in the text answer: not the first few alone */
   char *best_text;               /* of the progress call at hand */
 };
 
@@ -74,6 +75,8 @@ void nst_sweep_row(void *sweep, nst_buffer *out, const nst_sweep_point *p);
 
 /* sweep_text.c: a found point's mapping as text of the language, its choices settled. */
 void nst_sweep_mapping_line(nestor_sweep *s, const nst_sweep_point *p, const char *name, nst_buffer *out);
+/* The same in the layout of `fmt`, over several lines. */
+void nst_sweep_mapping_laid_out(nestor_sweep *s, const nst_sweep_point *p, const char *name, nst_buffer *out);
 
 /* sweep_json.c, sweep_table.c, sweep_csv.c */
 void nst_sweep_json(nestor_sweep *s, bool timing, nst_buffer *out);

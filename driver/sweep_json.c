@@ -32,7 +32,7 @@ static void keep(const nestor_sweep *s, const nst_sweep_point *p, int i, nst_buf
   nst_buffer_fini(&text);
 }
 
-static void point(nestor_sweep *s, const nst_sweep_point *p, nst_buffer *out) {
+static void point(nestor_sweep *s, const char *kind, size_t number, const nst_sweep_point *p, nst_buffer *out) {
   const nst_value *params = nst_sweep_params(s, p);
   nst_buffer_puts(out, "{\"params\":{");
   for (int k = 0; k < s->ir->npoints; k++) {
@@ -62,7 +62,14 @@ static void point(nestor_sweep *s, const nst_sweep_point *p, nst_buffer *out) {
     nst_number_json(out, nst_sweep_metric(s, i, p));
     nst_buffer_fini(&name);
   }
-  nst_buffer_puts(out, "}}");
+  nst_buffer name = {0}, text = {0};
+  nst_buffer_printf(&name, "%s_%s%zu", s->ir->name, kind, number);
+  nst_sweep_mapping_line(s, p, name.text, &text);
+  nst_buffer_puts(out, "},\"mapping\":");
+  string(out, text.len ? text.text : "");
+  nst_buffer_putc(out, '}');
+  nst_buffer_fini(&name);
+  nst_buffer_fini(&text);
 }
 
 void nst_sweep_json(nestor_sweep *s, bool timing, nst_buffer *out) {
@@ -79,12 +86,12 @@ void nst_sweep_json(nestor_sweep *s, bool timing, nst_buffer *out) {
   nst_buffer_puts(out, ",\"best\":[");
   for (size_t i = 0; i < nst_sweep_result_nbest(s->found); i++) {
     nst_buffer_puts(out, i ? ",\n  " : "\n  ");
-    point(s, nst_sweep_result_best(s->found, i), out);
+    point(s, "", i + 1, nst_sweep_result_best(s->found, i), out);
   }
   nst_buffer_puts(out, "],\"pareto\":[");
   for (size_t i = 0; i < nst_sweep_result_nfront(s->found); i++) {
     nst_buffer_puts(out, i ? ",\n  " : "\n  ");
-    point(s, nst_sweep_result_front(s->found, i), out);
+    point(s, "front_", i + 1, nst_sweep_result_front(s->found, i), out);
   }
   nst_buffer_putc(out, ']');
   if (timing) {

@@ -135,6 +135,8 @@ nestor_status nestor_sweep_mapping(nestor_sweep *s, nestor_found list, size_t i,
   return NESTOR_OK;
 }
 
+void nestor_sweep_show_mappings(nestor_sweep *s, bool all) { s->all_mappings = all; }
+
 void nestor_sweep_write(nestor_sweep *s, nestor_format format, bool color, bool timing, nestor_buffer *out) {
   switch (format) {
   case NESTOR_FORMAT_TABLE: nst_sweep_table(s, color, timing, &out->text); return;

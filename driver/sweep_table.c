@@ -1,6 +1,6 @@
 /* The answer of a sweep for people: what was searched, how sure it is, the best
- * and the front as tables, and each of their mappings as a line of the language
- * that can be pasted into a file. */
+ * and the front as tables, and the mappings of the first of them, or of all on
+ * request, as text of the language that can be pasted into a file. */
 #include "driver/expectation.h"
 #include "driver/sweep.h"
 #include "driver/table.h"
@@ -144,14 +144,73 @@ static void table(nestor_sweep *s, const char *title, point_at *at, size_t n, bo
   nst_table_fini(&t);
 }
 
-static void lines(nestor_sweep *s, const char *kind, point_at *at, size_t n, nst_buffer *out) {
+/* Rows one after another that differ in nothing but orders and keeps. */
+static bool same_figures(nestor_sweep *s, const nst_sweep_point *a, const nst_sweep_point *b) {
+  for (int i = 0; i < nst_sweep_nmetrics(s); i++)
+    if (nst_rat_cmp(nst_sweep_metric(s, i, a), nst_sweep_metric(s, i, b)) != 0) return false;
+  nst_buffer x = {0}, y = {0};
+  const nst_sweep_point *const points[] = {a, b};
+  nst_buffer *const texts[] = {&x, &y};
+  for (int k = 0; k < 2; k++) {
+    const nst_value *params = nst_sweep_params(s, points[k]); /* valid until the next call */
+    for (int i = 0; i < s->ir->npoints; i++) {
+      nst_sweep_value(texts[k], &params[s->ir->points[i].param]);
+      nst_buffer_putc(texts[k], ' ');
+    }
+  }
+  const bool same = x.len == y.len && (!x.len || !memcmp(x.text, y.text, x.len));
+  nst_buffer_fini(&x);
+  nst_buffer_fini(&y);
+  return same;
+}
+
+static void say_equals(nestor_sweep *s, size_t n, nst_buffer *out) {
+  for (size_t first = 0, last; first < n; first = last + 1) {
+    for (last = first; last + 1 < n && same_figures(s, nst_sweep_result_best(s->found, first),
+                                                    nst_sweep_result_best(s->found, last + 1));)
+      last++;
+    if (last == first) continue;
+    nst_buffer_printf(out, "  %zu to %zu have the same tiles and the same figures: only their orders%s differ\n", first + 1,
+                      last + 1, s->variants.nkeeps ? " or keeps" : "");
+  }
+}
+
+/* ---- mappings that can be pasted into a file ---- */
+
+enum { SHORT = 100 /* columns of a mapping that is kept on a line */, SHOWN = 3 };
+
+static void mappings(nestor_sweep *s, const char *kind, point_at *at, size_t n, nst_buffer *out) {
   for (size_t i = 0; i < n; i++) {
-    nst_buffer name = {0};
+    nst_buffer name = {0}, text = {0};
     nst_buffer_printf(&name, "%s_%s%zu", s->ir->name, kind, i + 1);
-    nst_sweep_mapping_line(s, at(s->found, i), name.text, out);
-    nst_buffer_putc(out, '\n');
+    nst_sweep_mapping_line(s, at(s->found, i), name.text, &text);
+    if (text.len > SHORT) {
+      if (i || *kind) nst_buffer_putc(out, '\n');
+      nst_buffer_clear(&text);
+      nst_sweep_mapping_laid_out(s, at(s->found, i), name.text, &text);
+    } else nst_buffer_putc(&text, '\n');
+    nst_buffer_add(out, text.text, text.len);
+    nst_buffer_fini(&text);
     nst_buffer_fini(&name);
   }
+}
+
+/* Those of the best, or of the front where nothing is best; all of them on request. */
+static void show_mappings(nestor_sweep *s, size_t nbest, size_t nfront, nst_buffer *out) {
+  size_t best = nbest, front = nfront;
+  if (!s->all_mappings) {
+    best = nbest < SHOWN ? nbest : SHOWN;
+    front = nbest ? 0 : nfront < SHOWN ? nfront : SHOWN;
+  }
+  nst_buffer_putc(out, '\n');
+  mappings(s, "", nst_sweep_result_best, best, out);
+  mappings(s, "front_", nst_sweep_result_front, front, out);
+  const size_t left = nbest + nfront - best - front;
+  if (!left) return;
+  nst_buffer_puts(out, "# ");
+  nst_number_grouped(out, (int64_t)left);
+  nst_buffer_printf(out, " more mapping%s in these tables: --mappings prints %s\n", left == 1 ? "" : "s",
+                    left == 1 ? "it" : "them");
 }
 
 void nst_sweep_table(nestor_sweep *s, bool color, bool timing, nst_buffer *out) {
@@ -169,11 +228,10 @@ void nst_sweep_table(nestor_sweep *s, bool color, bool timing, nst_buffer *out) 
       nst_source_quote(&title, s->program->sources, s->ir->objectives[i]->span);
     }
     table(s, title.text, nst_sweep_result_best, nbest, color, out);
+    say_equals(s, nbest, out);
     nst_buffer_fini(&title);
   }
   if (nfront) table(s, "Pareto front", nst_sweep_result_front, nfront, color, out);
   if (!nbest && !nfront) return;
-  nst_buffer_putc(out, '\n');
-  lines(s, "", nst_sweep_result_best, nbest, out);
-  lines(s, "front_", nst_sweep_result_front, nfront, out);
+  show_mappings(s, nbest, nfront, out);
 }

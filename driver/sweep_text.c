@@ -37,6 +37,16 @@ static void change(editor *e, uint32_t begin, uint32_t end, const char *text) {
   *nst_vec_push(e->arena, &e->edits) = (edit){begin, end, text};
 }
 
+/* Takes text out, with its line where nothing else stands there. */
+static void take_out(editor *e, uint32_t begin, uint32_t end) {
+  const char *text = e->source->text;
+  uint32_t from = begin, to = end;
+  while (from && (text[from - 1] == ' ' || text[from - 1] == '\t')) from--;
+  while (text[to] == ' ' || text[to] == '\t' || text[to] == '\r') to++;
+  const bool alone = from && text[from - 1] == '\n' && text[to] == '\n';
+  change(e, alone ? from - 1 : begin, alone ? to : end, "");
+}
+
 /* ---- finding what was written ---- */
 
 /* The file that declares the mapping. */
@@ -84,8 +94,8 @@ static void edit_permute(editor *e, const nst_ast_mitem *item) {
   const nst_ast_mitem *loops[16];
   int n = 0, place[16];
   for (const nst_ast_mitem *i = item->body; i && n < 16; i = i->next) loops[n++] = i;
-  change(e, item->span.begin, item->block.begin + 1, "");
-  change(e, item->block.end - 1, item->block.end, "");
+  take_out(e, item->span.begin, item->block.begin + 1);
+  take_out(e, item->block.end - 1, item->block.end);
   const nst_ir_node *first = n ? node_at(e, loops[0]->span) : NULL;
   if (!first || first->permute < 0) return;
   nst_variant_order(&e->s->variants, first->permute, e->orders[first->permute], place);
@@ -128,7 +138,8 @@ static void edit_keep(editor *e, const nst_ast_mitem *item) {
   else if (passed_over(e, node->level))
     text = nst_arena_printf(e->arena, "keep none in %s", item->id.name);
   nst_buffer_fini(&list);
-  change(e, item->span.begin, item->span.end, text);
+  if (*text) change(e, item->span.begin, item->span.end, text);
+  else take_out(e, item->span.begin, item->span.end);
 }
 
 static void edit_items(editor *e, const nst_ast_mitem *items) {
@@ -240,6 +251,31 @@ void nst_sweep_mapping_line(nestor_sweep *s, const nst_sweep_point *p, const cha
   nst_buffer_fini(&text);
 }
 
+/* In the one true layout; as it is should it not parse. */
+static void add_formatted(nst_buffer *out, const nst_buffer *text) {
+  nst_arena *arena = nst_arena_new();
+  nst_sources *sources = nst_sources_new(arena);
+  nst_diags *diags = nst_diags_new(arena, sources);
+  nst_interner *interner = nst_interner_new(arena);
+  const nst_ast_file *file =
+    nst_parse(arena, interner, sources, nst_sources_add(sources, "best", text->text, text->len), diags);
+  if (nst_diags_errors(diags))
+    nst_buffer_add(out, text->text, text->len);
+  else
+    nst_format(file, sources, out);
+  nst_interner_free(interner);
+  nst_arena_free(arena);
+}
+
+void nst_sweep_mapping_laid_out(nestor_sweep *s, const nst_sweep_point *p, const char *name, nst_buffer *out) {
+  nst_buffer text = {0};
+  if (declaration(s, p, name, &text)) {
+    nst_buffer_putc(&text, '\n');
+    add_formatted(out, &text);
+  }
+  nst_buffer_fini(&text);
+}
+
 /* ---- a complete program ---- */
 
 /* Whether a name occurs as a word. */
@@ -308,22 +344,6 @@ static void find_needed(const nst_ast_file *file, const nst_source *source, cons
     }
   }
   nst_buffer_fini(&text);
-}
-
-/* In the one true layout; as it is should it not parse. */
-static void add_formatted(nst_buffer *out, const nst_buffer *text) {
-  nst_arena *arena = nst_arena_new();
-  nst_sources *sources = nst_sources_new(arena);
-  nst_diags *diags = nst_diags_new(arena, sources);
-  nst_interner *interner = nst_interner_new(arena);
-  const nst_ast_file *file =
-    nst_parse(arena, interner, sources, nst_sources_add(sources, "best", text->text, text->len), diags);
-  if (nst_diags_errors(diags))
-    nst_buffer_add(out, text->text, text->len);
-  else
-    nst_format(file, sources, out);
-  nst_interner_free(interner);
-  nst_arena_free(arena);
 }
 
 nestor_status nestor_sweep_emit(nestor_sweep *s, const char *directory, nestor_buffer *out) {

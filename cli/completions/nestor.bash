@@ -77,8 +77,8 @@ _nestor() {
     emit) options="$common --emit --output" ;;
     grammar) options="$common --format --output" ;;
     sweep) options="$common --sweep --format --output --dry-run --limit --sample --seed --jobs --no-prune --no-kernel"
-           options+=" --no-cache --checkpoint --resume --shard --all --emit --plot --timing --progress --quiet" ;;
-    merge) options="$common --format --output --emit --plot" ;;
+           options+=" --no-cache --checkpoint --resume --shard --all --emit --plot --mappings --timing --progress --quiet" ;;
+    merge) options="$common --format --output --emit --plot --mappings" ;;
     help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur"); return ;;
     *) options='--help' ;;
   esac

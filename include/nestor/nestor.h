@@ -553,6 +553,9 @@ NESTOR_API nestor_status nestor_sweep_merge(nestor_sweep *sweep, const char *byt
 
 /* The answer. timing adds seconds and threads, which differ from run to run. JSON follows the schema nestor.sweep/1. */
 NESTOR_API void nestor_sweep_write(nestor_sweep *sweep, nestor_format format, bool color, bool timing, nestor_buffer *out);
+/* Whether the table is followed by every mapping of the answer, as text of the language, or, as made, by the first three
+ * of the best (of the front where nothing is best). JSON holds all of them always. */
+NESTOR_API void nestor_sweep_show_mappings(nestor_sweep *sweep, bool all);
 /* What was found, one by one: the best first, the front by its first metric. */
 typedef enum { NESTOR_FOUND_BEST, NESTOR_FOUND_FRONT } nestor_found;
 NESTOR_API size_t nestor_sweep_found(const nestor_sweep *sweep, nestor_found list);

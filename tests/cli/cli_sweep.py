@@ -100,7 +100,7 @@ def test_json_by_hand():
     assert data["evaluated"] + data["pruned"] + data["duplicates"] + data["dropped"] == data["space"]
     assert data["exhausted"] is True
     best = data["best"][0]
-    assert list(best) == ["params", "orders", "keeps", "metrics"]
+    assert list(best) == ["params", "orders", "keeps", "metrics", "mapping"]
     assert list(best["params"]) == ["tm", "tn"] and list(best["metrics"]) == ["offchip", "energy", "usage(L2)"]
     assert best["orders"] in (["n", "k"], [["n", "k"]], [["k", "n"]])
     assert best["keeps"] == [{"level": "L2", "tensors": ["S"], "kept": best["keeps"][0]["kept"]}]
@@ -220,17 +220,30 @@ def agree(result, metrics):
 
 def test_paste_back():
     for program in [GEMM, CHAIN]:
-        text = sweep(program=program)
-        lines = [l for l in text.splitlines() if l.startswith("mapping ")]
+        text = sweep("--mappings", program=program)
+        short = sweep(program=program)
         data = answer()
-        assert len(lines) == len(data["best"]) + len(data["pareto"])
+        everything = text[text.index("\nmapping ") + 1:]
+        assert everything.count("mapping ") == len(data["best"]) + len(data["pareto"])
         head = program[:program.index("mapping x(")]
-        write("pasted.nest", head + "\n".join(lines) + "\n")
-        results = figures("pasted.nest")
-        for i, p in enumerate(data["best"]):
-            agree(results[f"s_{i + 1}"], p["metrics"])
-        for i, p in enumerate(data["pareto"]):
-            agree(results[f"s_front_{i + 1}"], p["metrics"])
+        # as printed, the first three of them, and as JSON has them
+        first = short[short.index("\nmapping ") + 1:]
+        assert first.count("\nmapping ") + 1 == min(3, len(data["best"])) and everything.startswith(first[:first.index("# ")])
+        left = len(data["best"]) + len(data["pareto"]) - min(3, len(data["best"]))
+        assert first.endswith(f"# {left} more mappings in these tables: --mappings prints them\n")
+        for pasted in [everything, "\n".join(p["mapping"] for p in data["best"] + data["pareto"]) + "\n"]:
+            write("pasted.nest", head + pasted)
+            results = figures("pasted.nest")
+            for i, p in enumerate(data["best"]):
+                agree(results[f"s_{i + 1}"], p["metrics"])
+            for i, p in enumerate(data["pareto"]):
+                agree(results[f"s_front_{i + 1}"], p["metrics"])
+        # nothing is wider than a screen, and what takes several lines is laid out as fmt does
+        assert all(len(l) <= 100 for l in everything.splitlines()), everything
+        laid_out = [m for m in ("\nmapping " + everything[8:]).split("\nmapping ")[1:] if "\n" in m.strip()]
+        write("pasted.nest", "mapping " + "\n\nmapping ".join(m.strip() for m in laid_out) + "\n")
+        if laid_out:
+            assert run("fmt", "pasted.nest").out == read("pasted.nest").decode()
 
 
 def test_emit():
@@ -240,6 +253,8 @@ def test_emit():
         assert "permute" not in text and "keep?" not in text and "sweep s of" not in text and "other" not in text
         agree(figures("best.nest")["x"], data["best"][0]["metrics"])
         expect(run("fmt", "--check", "best.nest"), 0)
+        body = text[text.index("mapping x("):]
+        assert "\n\n" not in body.rstrip() and not any(l.isspace() for l in body.splitlines()), body
     sweep("--emit", "best.nest", program=GEMM)
     text = read("best.nest").decode()
     assert "const CAP" in text and "## A product" in text and "# outer" in text
@@ -259,7 +274,9 @@ def test_emit_from_used_files():
           mapping.replace("of gemm on hw", "of parts.gemm on parts.hw"))
     write("p.nest", 'use "lib/map.nest"\nsweep s of x' + question)
     data = json.loads(sweep("--emit", "out/best.nest", "--format", "json"))
-    assert strip(data) == strip(answer(program=GEMM))
+    assert "of parts.gemm on parts.hw" in data["best"][0]["mapping"]
+    here = json.dumps(strip(data)).replace("parts.", "")
+    assert json.loads(here) == strip(answer(program=GEMM))
     write("p.nest", 'use "lib/map.nest"\nsweep s of x' + question)
     agree(figures("out/best.nest")["x"], data["best"][0]["metrics"])
     sweep("--shard", "0/1", "-o", "part")
@@ -407,6 +424,8 @@ def test_places_that_cannot_be_written():
     os.mkdir("dir")
     for option in ["-o", "--all", "--emit", "--plot", "--checkpoint"]:
         for place, why in [("missing/x.csv", "No such file or directory"), ("dir", "Is a directory"), ("p.nest/x.csv", "Not a directory")]:
+            if option == "--plot":
+                place = place.replace(".csv", ".svg")
             expect(run("sweep", option, place, "p.nest"), 3, err=f"cannot write {place}: {why}")
     expect(run("sweep", "--checkpoint", "/dev/null", "p.nest"), 2, err="takes the name of a regular file")
     write("p.nest", GEMM)
@@ -417,7 +436,7 @@ def test_places_that_cannot_be_written():
     os.remove("front.svg")
     # a limit on file sizes stands for a full disk: the write fails in the middle
     write("p.nest", LONG.replace("top 7", "top 700"))
-    for option in ["-o x", "--all x.csv", "--all x.npy", "--plot x", "--checkpoint x", "--shard 0/1 -o x"]:
+    for option in ["-o x", "--all x.csv", "--all x.npy", "--plot x.svg", "--checkpoint x", "--shard 0/1 -o x"]:
         done = subprocess.run(["bash", "-c", f"ulimit -f 2; trap '' XFSZ; $N sweep -q --no-kernel --limit 20000 {option} p.nest"],
                               capture_output=True, text=True, env=dict(os.environ, N=NESTOR))
         assert done.returncode == 3 and "cannot write x" in done.stderr and "File too large" in done.stderr, (option, done)
@@ -430,7 +449,7 @@ def test_places_that_cannot_be_written():
             done = subprocess.run(["bash", "-c", f"$N {command} {to}"], capture_output=True, text=True, env=dict(os.environ, N=NESTOR))
             assert done.returncode == 3 and why in done.stderr, (command, to, done)
     assert subprocess.run(["bash", "-c", "$N sweep p.nest 2>&- | cmp - <($N sweep -q p.nest)"], env=dict(os.environ, N=NESTOR)).returncode == 0
-    for place, why in [("missing/x", "No such file"), ("dir", "Is a directory"), ("/dev/full", "No space left")]:
+    for place, why in [("missing/x.svg", "No such file"), ("dir", "Is a directory"), ("/dev/full", "No space left")]:
         for option in ["-o", "--emit", "--plot"]:
             expect(run("merge", "part", option, place), 3, err=[f"cannot write {place}", why])
     expect(run("merge", "dir"), 3, err="dir: it is a directory; name a file in it")
@@ -459,7 +478,7 @@ def test_errors_and_names():
     assert "sweep s of x" not in out and "sweep second of x: 12 points" in out
     expect(run("sweep", "--sweep", "secnd", "p.nest"), 2, err='did you mean "second"?')
     expect(run("sweep", "--checkpoint", "c", "p.nest"), 2, err="choose one with --sweep NAME")
-    expect(run("sweep", "--dry-run", "p.nest"), 0, out=["s: 6720 points", "second: 12 points"])
+    expect(run("sweep", "--dry-run", "p.nest"), 0, out=["s: 6,720 points\n", "second: 12 points\n"])
     write("p.nest", GEMM.replace("minimize energy", "minimize energy / (tn - 4)"))
     expect(run("sweep", "-q", "p.nest"), 1, err=["error[E0960]", "tn = 4", "division by zero"])
     write("p.nest", GEMM.replace("tm in divisors(M)", "tm in divisors(M - 48)"))
@@ -478,6 +497,8 @@ def test_plot():
     assert len(dots) == len(answer()["pareto"]) + 1  # and one in the legend
     # each input once, the output once
     assert f"compulsory {48 * 36 + 36 * 40 + 4 * 48 * 40:,} B" in text and "optimum" in text and "prefers-color-scheme" in text
+    assert f"s of x: {len(dots) - 1} points of the Pareto front" in text
+    assert "buffer L2, bytes" in text and "off-chip traffic, bytes" in text and "usage(L2)" in text  # the last in tooltips
     write("two.nest", GEMM + "sweep t of x { tm in [48, 24] tn in [40, 20] pareto usage(L2), offchip }\n")
     expect(run("sweep", "-q", "two.nest", "--plot", "b.svg"), 0)
     names = "".join(xml.parse("b.svg").getroot().itertext())
@@ -485,6 +506,12 @@ def test_plot():
     write("p.nest", GEMM.replace("pareto usage(L2), offchip", ""))
     expect(run("sweep", "-q", "p.nest", "--plot", "c.svg"), 0, err="is not drawn")
     assert not os.path.exists("c.svg")
+    write("p.nest", GEMM)  # what is no SVG is not written as one
+    run("sweep", "-q", "--shard", "0/1", "-o", "part", "p.nest")
+    for place in ["a.png", "a", "dir.svg/a.SVG.gz", ".svg"]:
+        for command in [["sweep", "p.nest"], ["merge", "part"]]:
+            expect(run(*command, "--plot", place), 2, err=f'--plot draws FILE.svg, and "{place}" is none')
+            assert not os.path.exists(place)
 
 
 def test_timing():
