@@ -297,7 +297,7 @@ static long number(const char *name, long otherwise) {
 
 int main(void) {
   run t = {.session = nestor_session_new()};
-  const long usual = 400 * number("NESTOR_TEST_SCALE", 100) / 100;
+  const long usual = 200 * number("NESTOR_TEST_SCALE", 100) / 100;
   const long n = number("NESTOR_PROPERTY_N", usual > 0 ? usual : 1), first = number("NESTOR_PROPERTY_SEED", 1);
   nst_buffer text = {0};
   for (size_t i = 0; i < sizeof named / sizeof *named; i++)
