@@ -13,8 +13,8 @@
 
 static const char help[] =
   "Judges samples sent to http://127.0.0.1:PORT, for training and for other programs. Only this machine\n"
-  "can reach it. The port is printed when the server is ready. SIGINT and SIGTERM end it after what has\n"
-  "come in is answered.\n\n"
+  "can reach it. The port is printed when the server is ready. SIGINT and SIGTERM end it: what is being\n"
+  "judged is finished, other requests are answered with 503.\n\n"
   "  POST /grade    samples as NDJSON or as a JSON array; results in the same form and order\n"
   "  GET  /health   whether it is ready, and how many samples it has judged\n"
   "  POST /reset, POST /step, GET /state    the same, one task at a time, as OpenEnv asks\n\n"

@@ -1,8 +1,9 @@
 /* The HTTP side: reads whole requests, hands them to the judging thread, writes its answers.
  *
- * A request that wants judging is suspended and put in a queue; the judging thread takes the whole queue, answers every request in
- * it (judge.c) and resumes them. What needs no judging is answered at once. Only requests to a loopback name are served, so that a page in a browser
- * cannot reach the grader under a name of its own. */
+ * A request that wants judging is suspended and put in a queue; the judging thread takes in what is queued, judges some samples of each (judge.c), resumes
+ * those that are done, and so on in turns. Who has gone is dropped before a turn. What needs no judging is answered at once. Once the server ends,
+ * nothing is suspended any more: the turn is finished, and what is not done then is answered with 503. Only requests to a loopback name are
+ * served, so that a page in a browser cannot reach the grader under a name of its own. */
 #include "bench/serve/serve.h"
 
 #include "bench/record/memory.h"
@@ -11,21 +12,32 @@
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { LARGEST_BODY = 1 << 28, CONNECTIONS = 1024, IDLE_SECONDS = 600 };
+enum {
+  LARGEST_BODY = 1 << 28,
+  CONNECTIONS = 1024,
+  IDLE_SECONDS = 600,   /* between requests */
+  ARRIVE_SECONDS = 10,  /* without a byte of a request that is not yet whole */
+  GOODBYE_SECONDS = 5,  /* for writing the last answers */
+  TURN = 256            /* samples */
+};
 
 typedef struct request request;
 struct request {
   struct MHD_Connection *connection;
+  int socket;
   char *body;
   size_t size, capacity;
   nst_judge_path path;
-  bool judged, too_large;
+  bool too_large, queued, judged, gone;
   nst_judge_reply reply;
+  nst_judge_job *job; /* of the judging thread */
   request *next;
 };
 
@@ -34,46 +46,116 @@ struct nst_serve {
   nst_judge *judge;
   pthread_t thread;
   pthread_mutex_t lock;
-  pthread_cond_t more;
+  pthread_cond_t more, fewer;
   request *first, **last;
+  size_t unwritten; /* requests that were queued and are not yet completed */
   bool ending;
 };
 
 /* ---- the judging thread --------------------------------------------------- */
 
-static void *judging(void *context) {
-  nst_serve *s = context;
-  for (;;) {
-    pthread_mutex_lock(&s->lock);
-    while (!s->first && !s->ending) pthread_cond_wait(&s->more, &s->lock);
-    request *all = s->first;
-    s->first = NULL;
-    s->last = &s->first;
-    pthread_mutex_unlock(&s->lock);
-    if (!all) return NULL;
-    size_t n = 0;
-    for (request *r = all; r; r = r->next) n++;
-    nst_judge_request *requests = nst_memory_new(n, sizeof *requests);
-    size_t i = 0;
-    for (request *r = all; r; r = r->next) requests[i++] = (nst_judge_request){r->path, r->body, r->size, &r->reply};
-    nst_judge_run(s->judge, requests, n);
-    free(requests);
-    for (request *r = all, *next; r; r = next) {
-      next = r->next; /* once resumed the request is the other thread's */
-      r->judged = true;
-      MHD_resume_connection(r->connection);
-    }
-  }
+static const char ending_text[] = "the server is ending";
+
+/* Requests that are being judged, in the order they came. */
+typedef struct { request **items; size_t n, capacity; } under_way;
+
+/* Once resumed the request is the other thread's. */
+static void let_go(request *r) {
+  r->judged = true;
+  MHD_resume_connection(r->connection);
 }
 
-static void enqueue(nst_serve *s, request *r) {
-  MHD_suspend_connection(r->connection);
+static bool has_gone(const request *r) {
+  struct pollfd p = {r->socket, POLLRDHUP, 0};
+  return poll(&p, 1, 0) > 0;
+}
+
+static void drop(request *r) {
+  if (r->job) nst_judge_end(NULL, r->job);
+  r->job = NULL;
+  r->gone = true;
+  let_go(r);
+}
+
+/* false: the server ends. */
+static bool take_in(nst_serve *s, under_way *u) {
   pthread_mutex_lock(&s->lock);
-  r->next = NULL;
-  *s->last = r;
-  s->last = &r->next;
-  pthread_cond_signal(&s->more);
+  while (!u->n && !s->first && !s->ending) pthread_cond_wait(&s->more, &s->lock);
+  request *all = s->first;
+  s->first = NULL;
+  s->last = &s->first;
+  const bool goes_on = !s->ending;
   pthread_mutex_unlock(&s->lock);
+  for (request *r = all, *next; r; r = next) {
+    next = r->next;
+    if (u->n == u->capacity) {
+      u->capacity = 2 * u->capacity + 16;
+      u->items = nst_memory_grow(u->items, u->capacity, sizeof(request *));
+    }
+    u->items[u->n++] = r;
+  }
+  return goes_on;
+}
+
+static void settle(nst_serve *s, under_way *u, nst_judge_job **jobs, bool goes_on) {
+  size_t n = 0;
+  for (size_t i = 0; i < u->n; i++) {
+    request *r = u->items[i];
+    if (has_gone(r)) {
+      drop(r);
+      continue;
+    }
+    if (!r->job && goes_on) {
+      r->job = nst_judge_begin(s->judge, r->path, r->body, r->size);
+      free(r->body);
+      r->body = NULL;
+    }
+    const bool done = r->job && !nst_judge_left(r->job);
+    if (done || !goes_on) {
+      if (done) nst_judge_end(&r->reply, r->job);
+      else {
+        if (r->job) nst_judge_end(NULL, r->job);
+        nst_judge_refuse(&r->reply, MHD_HTTP_SERVICE_UNAVAILABLE, ending_text);
+      }
+      r->job = NULL;
+      let_go(r);
+      continue;
+    }
+    jobs[n] = r->job;
+    u->items[n++] = r;
+  }
+  u->n = n;
+}
+
+static void *judging(void *context) {
+  nst_serve *s = context;
+  under_way u = {0};
+  for (bool goes_on = true; goes_on;) {
+    goes_on = take_in(s, &u);
+    nst_judge_job **jobs = nst_memory_new(u.n, sizeof *jobs);
+    settle(s, &u, jobs, goes_on);
+    if (u.n) nst_judge_turn(s->judge, jobs, u.n, TURN);
+    free(jobs);
+  }
+  free(u.items);
+  return NULL;
+}
+
+/* false: the server ends, and the request is still the caller's. */
+static bool enqueue(nst_serve *s, request *r) {
+  pthread_mutex_lock(&s->lock);
+  const bool ending = s->ending;
+  if (!ending) {
+    MHD_suspend_connection(r->connection);
+    r->queued = true;
+    r->next = NULL;
+    *s->last = r;
+    s->last = &r->next;
+    s->unwritten++;
+    pthread_cond_signal(&s->more);
+  }
+  pthread_mutex_unlock(&s->lock);
+  return !ending;
 }
 
 /* ---- requests ------------------------------------------------------------- */
@@ -87,12 +169,16 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
   return result;
 }
 
+static enum MHD_Result reply(struct MHD_Connection *connection, nst_judge_reply *r) {
+  char *text = r->text;
+  r->text = NULL;
+  return answer(connection, r->status, r->lines ? "application/x-ndjson" : "application/json", text, r->size);
+}
+
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why) {
-  json_t *json = json_pack("{s:s}", "error", why);
-  size_t size;
-  char *text = nst_record_text(json, &size);
-  json_decref(json);
-  return answer(connection, status, "application/json", text, size);
+  nst_judge_reply r;
+  nst_judge_refuse(&r, status, why);
+  return reply(connection, &r);
 }
 
 static bool is_loopback(const char *host) {
@@ -105,11 +191,10 @@ static bool is_loopback(const char *host) {
   return false;
 }
 
-static enum MHD_Result begin(struct MHD_Connection *connection, const char *url, const char *method, void **state, bool *refused) {
+static enum MHD_Result begin(struct MHD_Connection *connection, const char *url, const char *method, void **state) {
   static const struct { const char *url, *method; nst_judge_path path; } paths[] = {
     {"/grade", "POST", NST_JUDGE_GRADE}, {"/health", "GET", NST_JUDGE_HEALTH}, {"/reset", "POST", NST_JUDGE_RESET},
     {"/step", "POST", NST_JUDGE_STEP},   {"/state", "GET", NST_JUDGE_STATE}};
-  *refused = true;
   if (!is_loopback(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
     return refuse(connection, MHD_HTTP_FORBIDDEN, "only requests to localhost are served");
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -119,8 +204,9 @@ static enum MHD_Result begin(struct MHD_Connection *connection, const char *url,
     request *r = nst_memory_new(1, sizeof *r);
     r->connection = connection;
     r->path = paths[i].path;
+    r->socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)ARRIVE_SECONDS);
     *state = r;
-    *refused = false;
     return MHD_YES;
   }
   return refuse(connection, MHD_HTTP_NOT_FOUND, "there are /grade, /health, /reset, /step and /state");
@@ -139,40 +225,48 @@ static void take(request *r, const char *bytes, size_t size) {
   r->size += size;
 }
 
+/* The request is whole. */
+static enum MHD_Result act(nst_serve *s, request *r) {
+  struct MHD_Connection *c = r->connection;
+  MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
+  if (r->gone) return MHD_NO;
+  if (r->too_large) return refuse(c, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than 256 MiB; send smaller batches");
+  if (r->judged) return reply(c, &r->reply);
+  switch (r->path) {
+    case NST_JUDGE_HEALTH: nst_judge_health(&r->reply, s->judge); return reply(c, &r->reply);
+    case NST_JUDGE_STATE:
+      nst_judge_state(&r->reply, s->judge, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "episode_id"));
+      return reply(c, &r->reply);
+    case NST_JUDGE_GRADE:
+    case NST_JUDGE_RESET:
+    case NST_JUDGE_STEP: break;
+  }
+  return enqueue(s, r) ? MHD_YES : refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, ending_text);
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **state) {
   (void)version;
-  nst_serve *s = context;
-  if (!*state) {
-    bool refused;
-    return begin(connection, url, method, state, &refused);
-  }
+  if (!*state) return begin(connection, url, method, state);
   request *r = *state;
-  if (*upload_size) {
-    take(r, upload, *upload_size);
-    *upload_size = 0;
-    return MHD_YES;
-  }
-  if (r->too_large) return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than 256 MiB; send smaller batches");
-  if (!r->judged) {
-    if (r->path == NST_JUDGE_STATE && !r->size) {
-      const char *id = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "episode_id");
-      if (id) take(r, id, strlen(id));
-    }
-    enqueue(s, r);
-    return MHD_YES;
-  }
-  char *text = r->reply.text;
-  r->reply.text = NULL;
-  return answer(connection, r->reply.status, r->reply.lines ? "application/x-ndjson" : "application/json", text, r->reply.size);
+  if (!*upload_size) return act(context, r);
+  take(r, upload, *upload_size);
+  *upload_size = 0;
+  return MHD_YES;
 }
 
 static void completed(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code) {
-  (void)context;
   (void)connection;
   (void)code;
+  nst_serve *s = context;
   request *r = *state;
   if (!r) return;
+  if (r->queued) {
+    pthread_mutex_lock(&s->lock);
+    s->unwritten--;
+    pthread_cond_signal(&s->fewer);
+    pthread_mutex_unlock(&s->lock);
+  }
   free(r->reply.text);
   free(r->body);
   free(r);
@@ -187,12 +281,13 @@ nst_serve *nst_serve_new(nst_grading *grading, const nst_serve_options *options,
   s->judge = nst_judge_new(grading, options->task_ids, options->ntask_ids);
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->more, NULL);
+  pthread_cond_init(&s->fewer, NULL);
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(options->port),
                                 .sin_addr = {htonl(INADDR_LOOPBACK)}};
   s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, options->port, NULL, NULL, handle, s,
-                               MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_NOTIFY_COMPLETED, completed, NULL,
+                               MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_NOTIFY_COMPLETED, completed, s,
                                MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                               (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(256 << 10), MHD_OPTION_END);
+                               (unsigned)ARRIVE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(256 << 10), MHD_OPTION_END);
   if (!s->daemon) snprintf(error, NST_RECORD_ERROR, "port %u of 127.0.0.1 cannot be listened on: it may be in use", options->port);
   else if (pthread_create(&s->thread, NULL, judging, s) == 0) return s;
   else {
@@ -204,6 +299,16 @@ nst_serve *nst_serve_new(nst_grading *grading, const nst_serve_options *options,
   return NULL;
 }
 
+/* Answers are given to the other thread; this waits until it has written them, or somebody does not read. */
+static void wait_until_written(nst_serve *s) {
+  struct timespec end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  end.tv_sec += GOODBYE_SECONDS;
+  pthread_mutex_lock(&s->lock);
+  while (s->unwritten && !pthread_cond_clockwait(&s->fewer, &s->lock, CLOCK_MONOTONIC, &end)) {}
+  pthread_mutex_unlock(&s->lock);
+}
+
 void nst_serve_free(nst_serve *s) {
   if (!s) return;
   MHD_quiesce_daemon(s->daemon); /* no new connections; the listening socket is closed with the daemon */
@@ -211,11 +316,13 @@ void nst_serve_free(nst_serve *s) {
   s->ending = true;
   pthread_cond_signal(&s->more);
   pthread_mutex_unlock(&s->lock);
-  pthread_join(s->thread, NULL); /* nothing is suspended any more */
+  pthread_join(s->thread, NULL); /* nothing is suspended any more, and nothing will be */
+  wait_until_written(s);
   MHD_stop_daemon(s->daemon);
   nst_judge_free(s->judge);
   pthread_mutex_destroy(&s->lock);
   pthread_cond_destroy(&s->more);
+  pthread_cond_destroy(&s->fewer);
   free(s);
 }
 

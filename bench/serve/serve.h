@@ -6,8 +6,9 @@
  *   POST /step     {"episode_id": …, "action": {"completion": …}}: ends it: {"observation": {"task_id", "passed", …}, "reward": score, "done": true}
  *   GET  /state    {"episode_id", "step_count", "task_id"} of ?episode_id=…, else of the last reset
  *
- * The last three are OpenEnv's. Connections are kept alive. One thread of libmicrohttpd reads and writes; another judges all that has come
- * in as one batch, so that many small requests use the workers as well as one large one. Results depend on the samples alone. */
+ * The last three are OpenEnv's. Connections are kept alive. One thread of libmicrohttpd reads and writes; another judges in turns, some samples of
+ * each request that has come in, so that many small requests use the workers as well as one large one, and none waits for a large one to end. Requests
+ * whose client has closed the connection are dropped. Results depend on the samples alone. */
 #ifndef NST_BENCH_SERVE_SERVE_H
 #define NST_BENCH_SERVE_SERVE_H
 #include "bench/grade/grade.h"
@@ -21,6 +22,7 @@ typedef struct {
 
 /* Serves until nst_serve_free. The grading is borrowed and used by the server's thread alone. NULL: `error` says why. */
 nst_serve *nst_serve_new(nst_grading *grading, const nst_serve_options *options, char error[NST_RECORD_ERROR]);
-void nst_serve_free(nst_serve *serve); /* answers what has come in, then closes */
+/* Finishes what is being judged, a turn, answers the rest with 503, then closes. */
+void nst_serve_free(nst_serve *serve);
 uint16_t nst_serve_port(const nst_serve *serve);
 #endif
