@@ -4,12 +4,15 @@
  * Each parameter is varied alone over the numbers at which formulas break (1, 2,
  * the extents that it splits, one less and one more, their divisors, halves and
  * doubles), then all of them together at random. What the mapping refuses there
- * is left out. */
+ * is left out. All sites together have a budget, so that a mapping whose counts
+ * take long is tried at fewer. */
 #include "driver/explain_sites.h"
 
 #include <string.h>
 
 enum { POOL = 48, ALONE = 240, TOGETHER = 1600, SIZES = 12, SIZED = 60 };
+
+static const uint64_t BUDGET = UINT64_C(1) << 30; /* steps: some seconds */
 
 typedef struct {
   int n, nedges;
@@ -24,6 +27,7 @@ typedef struct {
   uint64_t random;
   pool *pools;       /* [nparams]; empty: not varied */
   nst_value *params; /* of the site at hand */
+  uint64_t left;     /* of the budget */
   int n;
 } sites;
 
@@ -78,21 +82,27 @@ static void fill(pool *p, const nst_explain *x, int param) {
 typedef struct {
   const nst_ir_mapping *m;
   bool same_sizes;
-  uint64_t fuel, *limit;
+  uint64_t fuel, given;
   nst_nest_maker *maker;
   nst_analysis *analysis;
   nst_counts *counts;
 } counter;
 
-static void refuel(const sites *s, counter *c) { c->fuel = s->x->e->program->settings.limits.fuel; }
+/* No site has more than an evaluation has, nor than is left for all. */
+static void refuel(const sites *s, counter *c) {
+  const uint64_t most = s->x->e->fuel ? s->x->e->program->settings.limits.fuel : UINT64_MAX;
+  c->fuel = c->given = most < s->left ? most : s->left;
+}
 
-static void counter_init(counter *c, const sites *s, const nst_ir_mapping *m, bool same_sizes) {
+static void pay(sites *s, const counter *c) { s->left -= c->given - c->fuel; }
+
+static void counter_init(counter *c, sites *s, const nst_ir_mapping *m, bool same_sizes) {
   *c = (counter){.m = m, .same_sizes = same_sizes};
-  c->limit = s->x->e->fuel ? &c->fuel : NULL;
   refuel(s, c);
   c->maker = nst_nest_maker_new(m);
-  nst_nest_maker_set_fuel(c->maker, c->limit);
-  c->analysis = nst_analysis_new_within(m, c->limit);
+  nst_nest_maker_set_fuel(c->maker, &c->fuel);
+  c->analysis = nst_analysis_new_within(m, &c->fuel);
+  pay(s, c);
   c->counts = nst_counts_new(s->arena, m);
 }
 
@@ -102,9 +112,12 @@ static void counter_fini(counter *c) {
 }
 
 static void visit(sites *s, counter *c) {
+  if (!s->left) return;
   refuel(s, c);
   const nst_nest *nest = nst_nest_make(c->maker, s->params, NULL);
-  if (!nest || !nst_analysis_count(c->analysis, nest, c->counts, NULL)) return;
+  const bool good = nest && nst_analysis_count(c->analysis, nest, c->counts, NULL);
+  pay(s, c);
+  if (!good) return;
   nst_explain site = *s->x;
   site.nest = nest;
   site.counts = c->counts;
@@ -236,7 +249,7 @@ static void other_sizes(sites *s) {
 }
 
 int nst_explain_sites(const nst_explain *x, nst_site_call *f, void *context) {
-  sites s = {.x = x, .f = f, .context = context, .arena = nst_arena_new(), .random = 1};
+  sites s = {.x = x, .f = f, .context = context, .arena = nst_arena_new(), .random = 1, .left = BUDGET};
   const int n = x->m->scope.nparams;
   s.pools = NST_NEW_ARRAY(s.arena, n + 1, pool);
   s.params = NST_NEW_ARRAY(s.arena, n + 1, nst_value);
