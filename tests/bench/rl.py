@@ -65,7 +65,7 @@ class Rewards(unittest.TestCase):
         cls.directory = tempfile.TemporaryDirectory()
         path = pathlib.Path(cls.directory.name)
         cls.tasks, cls.key, cls.samples = (str(path / name) for name in ("tasks.jsonl", "key.jsonl", "samples.jsonl"))
-        bench("gen", "--suite", "rl", "--seed", "5", "--count", "24", "--levels", "1-3", "--split", "train", "-o", cls.tasks,
+        bench("gen", "--suite", "rl", "--seed", "5", "--count", "24", "--levels", "1-3", "--split", "train", "--quick", "-o", cls.tasks,
               "--key", cls.key)
         cls.rows = [json.loads(line) for line in open(cls.tasks, encoding="utf-8")]
         answers = {k["task_id"]: k["answer"] for k in map(json.loads, open(cls.key, encoding="utf-8"))}
