@@ -106,10 +106,12 @@ static void add_grammar(nestor_buffer *out) {
                     "they do in regular expressions, and are quoted where they are signs.\n\n```\n");
   add_rule(out, "decl", declarations);
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) add_rule(out, rules[i], NULL);
-  nst_text_add(out, "```\n\nOREXPR, from loose to tight: or, and, not, comparisons, + -, * / // %%, unary -, **. A "
-                    "RANK is an affine sum of dimensions with constant coefficients. Numbers are "
-                    "exact; // and %% floor; functions: min max abs ceil floor ceildiv gcd log2 sqrt, sum(EXPR for i "
-                    "in a .. b). Comments: #. Reserved: if then else and or not true false step.\n\n");
+  nst_text_add(out,
+               "```\n\nOREXPR, from loose to tight: or, and, not, comparisons, + -, * / // %%, unary -, **. A "
+               "RANK is an affine sum of dimensions with constant coefficients; ATTRS, ATTRLIST: attributes; TYPE: "
+               "see below; a NAME has letters, digits, _. Numbers are exact; // and %% floor; functions: min max abs "
+               "ceil floor ceildiv gcd log2 sqrt, sum(EXPR for i "
+               "in a .. b). Comments: #. Reserved: if then else and or not true false step.\n\n");
 }
 
 static void add_metrics(nestor_buffer *out) {
@@ -146,15 +148,15 @@ void nst_card_write(nestor_buffer *out) {
                     "unbounded), bandwidth or read_bandwidth and write_bandwidth (B/cycle, or GB/s with a "
                     "clock), energy or read_energy and write_energy (pJ/B), double_buffered (false), overlap (true), "
                     "leakage, area, holds. array: multicast (true), reduce (true). compute: energy (pJ per "
-                    "operation), rate (1 operation per cycle). A quantity needs its unit; CAP * 1 KiB for a parameter. "
-                    "Types: int4 int8 int16 int32 uint8 fp8 fp16 bf16 fp32 fp64 bits(N); one "
-                    "holds for the untyped names before it. Without parameters a mapping uses the defaults of workload "
-                    "and hardware.\n\n"
+                    "operation), rate (1 operation per cycle), leakage, area. A quantity needs its unit; CAP * 1 KiB "
+                    "for a parameter. TYPE: int4 int8 int16 int32 int64 uint4 uint8 uint16 uint32 uint64 fp8 fp16 "
+                    "bf16 fp32 fp64 bits(N); one holds for the untyped names before it. Without parameters a mapping "
+                    "uses the defaults of workload and hardware.\n\n"
                     "## Counting\n\n"
                     "- `for d by T` cuts the current extent of d into tiles of T, one after another, the last one "
-                    "smaller (T past the extent: one tile); `into N`: tiles of ceildiv(extent, N). `par` cuts "
-                    "likewise, side by side on an axis; without `by`: ceildiv(extent, places). What is left after the "
-                    "last node runs in steps of one, in the order of the dims.\n"
+                    "smaller (T past the extent: one tile); `into N`: tiles of ceildiv(extent, N); `for d`: tiles of "
+                    "1. `par` cuts likewise, side by side on an axis; without `by`: ceildiv(extent, places). What is "
+                    "left after the last node runs in steps of one, in the order of the dims.\n"
                     "- `keep T in L`: from there inward L holds T's tile: the elements that the statement touches in "
                     "the current box (really touched, padding left out). Keeps of a tensor form a chain "
                     "down to the compute; a level where it is not kept is bypassed. Without a keep in the outermost "
@@ -168,16 +170,19 @@ void nst_card_write(nestor_buffer *out) {
                     "- Instances in an array that need the same element in one step share one read (multicast), and "
                     "partial sums meet (reduce). The compute holds nothing: each step reads its operands "
                     "and writes its result.\n"
-                    "- usage(L): sum of the largest tiles in bytes, twice where double buffered. cycles: the maximum "
-                    "of steps / rate and of each memory's bytes per instance / bandwidth (reads + drains "
-                    "read, fills + updates written; together where one bandwidth serves both), plus those of memories "
-                    "without overlap; rounded up.\n"
+                    "- usage(L): sum of the largest tiles in bytes, twice where double buffered.\n"
+                    "- cycles(L) of a memory, per working instance: the larger of (reads + drains) / read_bandwidth "
+                    "and (fills + updates) / write_bandwidth, or all four / bandwidth, in bytes. cycles: the maximum "
+                    "of steps / rate and of cycles(L) of the memories with overlap, plus cycles(L) of each memory "
+                    "without.\n"
+                    "- All is exact inside; a figure in bytes or cycles is rounded up once, after all sums (int4 is "
+                    "half a byte).\n"
                     "- Array: a keep inside it comes after all its pars, a keep outside before them.\n"
                     "- Cascade: `seq` runs its branches one after another in every iteration above it. Loops above it "
                     "are over dimensions that all statements use and no producer reduces. "
                     "An intermediate kept above the seq on chip never moves further out. A keep in a branch starts "
                     "empty in every run of the branch and is drained at its end; usage: the keeps above plus "
-                    "the largest branch. cycles are summed over statements.\n"
+                    "the largest branch. cycles: the sum of each statement's.\n"
                     "- A model sees only its parameters; every `out` must be exact.\n\n");
   add_metrics(out);
   add_errors(out);

@@ -4,6 +4,8 @@
 #include "bench/tasks/card.h"
 #include "bench/tasks/text.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,19 +54,98 @@ static void it_tells_all_metrics_and_the_grammar(void **state) {
   free(text);
 }
 
-/* Every rule that a rule of the card names is told, or said in words. */
+static bool word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* The first place where a word stands as a whole, or NULL. */
+static const char *find_word(const char *text, const char *word, size_t size) {
+  for (const char *at = text; *at; at++)
+    if (!strncmp(at, word, size) && !word_char(at[size]) && (at == text || !word_char(at[-1]))) return at;
+  return NULL;
+}
+
+/* Every rule that a rule of the card names is told, or said in words behind the rules. */
 static void rules_are_told_or_explained(void **state) {
   (void)state;
-  static const char *const rules[] = {"opt_params", "ref",   "opt_args", "args", "witem",  "opt_shape",   "access",
-                                      "reduce",     "hitem", "mitem",    "size", "target", "titem_model", "expr"};
-  char *text = card();
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-    nestor_buffer *line = nestor_buffer_new();
-    assert_true(nestor_grammar_rule(rules[i], line));
-    assert_non_null(strstr(text, nestor_buffer_data(line)));
-    nestor_buffer_free(line);
+  char *text = card(), *grammar = strstr(text, "## Grammar");
+  assert_non_null(grammar);
+  char *begin = strstr(grammar, "```\n"), *end = begin ? strstr(begin + 4, "```\n") : NULL;
+  assert_non_null(end);
+  *end = '\0';
+  begin += 3; /* at the line feed before the first rule */
+  int told = 0, said = 0;
+  for (const char *at = begin; *at;) {
+    size_t size = 0;
+    while (word_char(at[size])) size++;
+    const size_t capitals = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+    if (size > 1 && capitals == size) {
+      char definition[64];
+      snprintf(definition, sizeof definition, "\n%.*s = ", (int)size, at);
+      if (strstr(begin, definition))
+        told++;
+      else if (find_word(end + 1, at, size))
+        said++;
+      else
+        fail_msg("the rule %.*s is neither told nor explained", (int)size, at);
+    }
+    at += size ? size : 1;
   }
+  assert_true(told > 20 && said > 20);
   free(text);
+}
+
+/* ---- the compiler's tables ------------------------------------------------ */
+
+static char *source_file(const char *path) {
+  FILE *file = fopen(path, "rb");
+  assert_non_null(file);
+  char *text = calloc(1, 1 << 16);
+  const size_t n = fread(text, 1, (1 << 16) - 1, file);
+  assert_true(n > 1000 && n < (1 << 16) - 1);
+  fclose(file);
+  return text;
+}
+
+/* Checks that the card has, from `from` to `to`, each name that heads a row of a table and whose row has `needs`. */
+static int check_names(const char *path, const char *table, const char *needs, const char *from, const char *to) {
+  char *text = card(), *source = source_file(path);
+  char *begin = strstr(text, from), *end = begin ? strstr(begin, to) : NULL, *row = strstr(source, table);
+  assert_true(end && row);
+  *end = '\0';
+  *strstr(row, "\n};") = '\0';
+  int n = 0;
+  while ((row = strstr(row, "{\"")) != NULL) {
+    row += 2;
+    const size_t size = strcspn(row, "\""), all = strcspn(row, "}");
+    const char *needed = strstr(row, needs);
+    if (!needed || needed > row + all) continue;
+    n++;
+    if (!find_word(begin, row, size)) fail_msg("the card lacks %.*s after %s", (int)size, row, from);
+  }
+  free(text), free(source);
+  return n;
+}
+
+static int count_words(const char *from, const char *to) {
+  char *text = card(), *begin = strstr(text, from), *end = begin ? strstr(begin + strlen(from), to) : NULL;
+  assert_non_null(end);
+  *end = '\0';
+  int n = 0;
+  for (const char *at = begin + strlen(from); *at; at++) n += word_char(*at) && !word_char(at[-1]);
+  free(text);
+  return n;
+}
+
+static void it_tells_all_attributes_and_types(void **state) {
+  (void)state;
+  static const char attributes[] = NST_SOURCE_DIR "/frontend/check_attr.c",
+                    types[] = NST_SOURCE_DIR "/frontend/check_workload.c";
+  const char *table = "static const attribute attributes[] = {";
+  assert_int_equal(check_names(attributes, table, "IN_HARDWARE", "\nAn attribute is", "memory:"), 1);
+  assert_true(check_names(attributes, table, "IN_MEMORY", "memory: capacity", "array:") > 8);
+  assert_int_equal(check_names(attributes, table, "IN_ARRAY", " array: ", " compute:"), 2);
+  assert_int_equal(check_names(attributes, table, "IN_COMPUTE", " compute: ", "A quantity needs"), 4);
+  const int n = check_names(types, "} types[] = {", "", "TYPE: int", ";");
+  assert_int_equal(count_words("TYPE: int4", ";"), n + 1); /* but the first, and bits(N) */
 }
 
 /* Calls each with the text of each ```nest block; how many there are. */
@@ -150,9 +231,13 @@ static void its_model_is_right(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(tokens_are_words_numbers_and_signs),   cmocka_unit_test(it_is_short_and_always_the_same),
-    cmocka_unit_test(it_tells_all_metrics_and_the_grammar), cmocka_unit_test(rules_are_told_or_explained),
-    cmocka_unit_test(its_examples_compile_and_fit),         cmocka_unit_test(its_model_is_right),
+    cmocka_unit_test(tokens_are_words_numbers_and_signs),
+    cmocka_unit_test(it_is_short_and_always_the_same),
+    cmocka_unit_test(it_tells_all_metrics_and_the_grammar),
+    cmocka_unit_test(rules_are_told_or_explained),
+    cmocka_unit_test(it_tells_all_attributes_and_types),
+    cmocka_unit_test(its_examples_compile_and_fit),
+    cmocka_unit_test(its_model_is_right),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
