@@ -5,20 +5,28 @@
 #include "bench/tasks/mutate.h"
 #include "bench/tasks/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { POINTS = 8, MOST_OPERATIONS = 24000 };
 
-/* The signature up to its closing bracket: "hardware acc(PES = 4)". */
+/* The signature up to its closing bracket, on one line: "hardware acc(PES = 4)". */
 static void write_signature(const char *answer, nestor_buffer *out) {
   const char *end = strchr(answer, '{');
-  while (end > answer && (end[-1] == ' ' || end[-1] == '\n')) end--;
+  while (end > answer && isspace((unsigned char)end[-1])) end--;
   for (const char *at = answer; at < end; at++) /* a long one is broken over lines */
-    if (*at != '\n' && !(at[0] == ' ' && (at[1] == ' ' || at[1] == '\n')))
+    if (!isspace((unsigned char)*at))
       nestor_buffer_append(out, at, 1);
-    else if (*at == '\n' && at[-1] != ' ')
+    else if (!isspace((unsigned char)at[-1]))
       nestor_buffer_append(out, " ", 1);
+}
+
+static void add_first_line(const nst_body_maker *b, const char *intro) {
+  nestor_buffer *signature = nestor_buffer_new();
+  write_signature(nestor_buffer_data(b->answer), signature);
+  nst_text_add(b->prompt, "\n%s\n\n    %s {\n", intro, nestor_buffer_data(signature));
+  nestor_buffer_free(signature);
 }
 
 static const char *kind_word(nst_kind target) {
@@ -131,8 +139,6 @@ bool nst_body_program(nst_body_maker *b) {
   const bool wants_more = nst_body_floor(b, share_of(b, nestor_buffer_data(idle)));
   nestor_buffer_free(idle);
   if (!wants_more) return false;
-  nestor_buffer *signature = nestor_buffer_new();
-  write_signature(nestor_buffer_data(b->answer), signature);
   switch (d->target) {
   case NST_KIND_GEN_WORKLOAD: nst_text_add(b->prompt, "Write the workload that is described here.\n\n"); break;
   case NST_KIND_GEN_HARDWARE: nst_text_add(b->prompt, "Write the hardware that is described here.\n\n"); break;
@@ -143,15 +149,24 @@ bool nst_body_program(nst_body_maker *b) {
   }
   nst_body_describe(b);
   add_names(b);
-  nst_text_add(b->prompt, "\nIts first line is:\n\n    %s {\n\nAnswer with the %s alone, in a ```nest block.%s\n",
-               nestor_buffer_data(signature), kind_word(d->target),
+  add_first_line(b, "Its first line is:");
+  nst_text_add(b->prompt, "\nAnswer with the %s alone, in a ```nest block.%s\n", kind_word(d->target),
                d->target == NST_KIND_GEN_MAPPING ? " It is compared at other values of its parameters too."
                                                  : " It is tried with mappings that are not shown.");
-  nestor_buffer_free(signature);
   return true;
 }
 
 /* ---- repair --------------------------------------------------------------- */
+
+/* The answer with a fault planted, laid out anew where it can be, so that the layout tells nothing of the place. */
+static bool make_faulty(nst_body_maker *b, nst_fault fault, nst_random *r, nestor_buffer *faulty) {
+  nestor_buffer *mutant = nestor_buffer_new();
+  const bool planted = nst_mutate(mutant, nestor_buffer_data(b->answer), nestor_buffer_size(b->answer), fault, r);
+  nestor_buffer_clear(faulty);
+  if (planted) nst_text_lay_out(faulty, nestor_buffer_data(mutant), nestor_buffer_size(mutant));
+  nestor_buffer_free(mutant);
+  return planted;
+}
 
 /* A fault that makes a difference: the draft's, or the next one that can be planted. Appends what the compiler says of
  * it. */
@@ -166,10 +181,9 @@ static bool plant(nst_body_maker *b, nestor_buffer *faulty, nestor_buffer *messa
     char stream[32];
     snprintf(stream, sizeof stream, "fault/%d", i);
     nst_random r = nst_random_make(d->fault_seed, stream);
-    nestor_buffer_clear(faulty);
     nestor_buffer_clear(message);
     const nst_fault fault = (nst_fault)((d->fault + i) % NST_FAULT_COUNT);
-    if (!nst_mutate(faulty, nestor_buffer_data(b->answer), nestor_buffer_size(b->answer), fault, &r)) continue;
+    if (!make_faulty(b, fault, &r, faulty)) continue;
     nestor_buffer *text = nestor_buffer_new();
     nst_text_add(text, "%s%s%s", nestor_buffer_data(given), nestor_buffer_data(faulty), probe);
     nst_solver s;
@@ -209,16 +223,14 @@ bool nst_body_repair(nst_body_maker *b) {
     nst_text_add(b->prompt, "%s %s should be as described here:\n\n", d->target == NST_KIND_GEN_MAPPING ? "\na" : "A",
                  word);
     nst_body_describe(b);
+    add_first_line(b, "Its first line should be:");
     nst_text_add(b->prompt, "\nThis %s has one fault.\n\n", word);
     nst_body_code(b->prompt, nestor_buffer_data(faulty));
     if (d->fault_message && nestor_buffer_size(message))
       nst_text_add(b->prompt, "\nThe compiler says:\n\n```\n%s```\n", nestor_buffer_data(message));
     else if (d->fault_message)
       nst_text_add(b->prompt, "\nThe compiler accepts it, but its figures are not those of the description.\n");
-    nst_text_add(b->prompt,
-                 "\nAnswer with the whole mended %s, in a ```nest block. Keep its name and its parameters with their "
-                 "defaults as they should be.\n",
-                 word);
+    nst_text_add(b->prompt, "\nAnswer with the whole mended %s, in a ```nest block.\n", word);
   }
   nestor_buffer_free(faulty);
   nestor_buffer_free(message);

@@ -86,7 +86,7 @@ static nst_draft_rank read_rank(reader *in) {
     }
     if (*in->at == 'Z') {
       rank.offset = -in->padding;
-      rank.shape = 1;
+      rank.shape = rank.coef[0]; /* as many outputs as a step of the stride has room for */
     } else {
       rank.dim[n] = dim_of(in->d, *in->at);
       rank.coef[n++] = coef;

@@ -93,17 +93,34 @@ static bool draw(suite *s, slot *t) {
   return t->drawn = found;
 }
 
+/* The draft is no good: another is drawn. */
+static void refuse(slot *t, const char *why) {
+  snprintf(t->why, sizeof t->why, "%s", why);
+  nst_body_fini(&t->body);
+  t->done = false;
+}
+
 static void make_body(suite *s, slot *t) {
   nst_draft *draft = nst_memory_new(1, sizeof *draft);
   nst_draft_make(draft, t->kind, t->level, t->seed, t->example ? NULL : s->options->secret);
   t->done = nst_body_make(&t->body, draft, s->options->quick, t->why);
   if (t->done && (strstr(t->body.prompt, t->body.answer) || strstr(t->body.prompt, t->body.reply)) &&
-      t->kind != NST_KIND_QA_COMPARE) {
-    snprintf(t->why, sizeof t->why, "the prompt holds its own answer");
-    nst_body_fini(&t->body);
-    t->done = false;
-  }
+      t->kind != NST_KIND_QA_COMPARE)
+    refuse(t, "the prompt holds its own answer");
   free(draft);
+}
+
+/* No example of a task's kind and level gives its answer, under whatever names; a letter of a choice tells nothing. */
+static void refuse_given_away(suite *s) {
+  for (size_t i = s->nexamples; i < s->n; i++) {
+    slot *t = &s->slots[i];
+    for (size_t k = 0; k < s->nexamples && t->done && t->kind != NST_KIND_QA_COMPARE; k++) {
+      const slot *e = &s->slots[k];
+      if (e->done && e->kind == t->kind && e->level == t->level &&
+          (strstr(e->body.prompt, t->body.answer) || nst_text_same_but_names(e->body.answer, t->body.answer)))
+        refuse(t, "an example gives its answer"), atomic_fetch_sub(&s->made, 1);
+    }
+  }
 }
 
 static bool work_on_one(suite *s) {
@@ -230,6 +247,7 @@ static bool settle(suite *s, char *error) {
       again = true;
     }
     if (again) make_bodies(s), drop_same_prompts(s, there);
+    refuse_given_away(s);
   }
   free(there);
   return true;

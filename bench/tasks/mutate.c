@@ -111,7 +111,29 @@ static bool exchange(surgery *s, size_t a, size_t a_end, size_t b, size_t b_end)
   return true;
 }
 
-static bool remove_words(surgery *s, size_t first, size_t last) { return replace(s, first, last, "", 0); }
+static bool blank(char c) { return c == ' ' || c == '\t'; }
+
+/* Words are taken out so that the text does not show where they were: of a line that was theirs alone nothing is left,
+ * of the gaps before and behind them one. */
+static bool remove_words(surgery *s, size_t first, size_t last) {
+  const char *from = s->words[first].at, *to = s->words[last - 1].at + s->words[last - 1].size,
+             *end = s->text + s->size;
+  const char *before = from, *behind = to;
+  while (before > s->text && blank(before[-1])) before--;
+  while (behind < end && blank(*behind)) behind++;
+  const bool opens = before == s->text || before[-1] == '\n', closes = behind == end || *behind == '\n';
+  if (opens && closes)
+    from = before, to = behind + (behind < end);
+  else if (closes)
+    from = before, to = behind;
+  else if (opens || behind - to > from - before)
+    to = behind;
+  else
+    from = before;
+  put(s, s->text, from);
+  put(s, to, end);
+  return true;
+}
 
 /* ---- places --------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #include "bench/tasks/draft.h"
 #include "bench/tasks/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void index_of(const nst_draft *d, const nst_draft_rank *rank, nestor_buffer *b) {
@@ -44,10 +45,13 @@ static void padding(const nst_draft *d, nestor_buffer *b) {
     for (int k = 0; k < d->tensors[t].nranks; k++) {
       const nst_draft_rank *rank = &d->tensors[t].ranks[k];
       if (!rank->shape) continue;
+      char size[NST_DRAFT_NAME + 32], factor[32] = "";
+      if (rank->shape != 1) snprintf(factor, sizeof factor, "%lld * ", (long long)rank->shape);
+      snprintf(size, sizeof size, "%s%s", factor, d->dims[rank->dim[0]].size);
       nst_text_add(b,
                    "%s has only the indices 0 to %s - 1 in rank %d (its size there is %s): what lies outside is "
                    "padding and does not exist.\n",
-                   d->tensors[t].name, d->dims[rank->dim[0]].size, k + 1, d->dims[rank->dim[0]].size);
+                   d->tensors[t].name, size, k + 1, size);
     }
 }
 

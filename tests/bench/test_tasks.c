@@ -6,6 +6,7 @@
 #include "bench/tasks/body.h"
 #include "bench/tasks/canon.h"
 #include "bench/tasks/generate.h"
+#include "bench/tasks/mutate.h"
 #include "bench/tasks/naive.h"
 #include "bench/tasks/text.h"
 
@@ -140,7 +141,17 @@ static void check_prompt(const nst_task *task, const nst_key *key) {
   json_array_foreach(task->messages, i, message) {
     const char *text = text_at(message, "content");
     last_is_user = !strcmp(text_at(message, "role"), "user");
-    if (task->answer != NST_ANSWER_CHOICE) assert_null(strstr(text, key->answer)); /* "answer: A" tells nothing */
+    if (task->answer == NST_ANSWER_CHOICE) continue; /* "answer: A" tells nothing */
+    assert_null(strstr(text, key->answer));
+    if (strcmp(text_at(message, "role"), "assistant") != 0) continue;
+    nestor_buffer *reply = nestor_buffer_new();
+    if (task->answer == NST_ANSWER_NUMBERS)
+      nst_text_add(reply, "%s", key->answer);
+    else
+      nst_body_code(reply, key->answer);
+    if (nst_text_same_but_names(text, nestor_buffer_data(reply)))
+      fail_msg("an example gives the answer of %s", task->task_id);
+    nestor_buffer_free(reply);
   }
   assert_true(last_is_user);
 }
@@ -209,6 +220,123 @@ static void check_model_points(const nst_draft *d, const nst_key *key) {
   assert_true(imperfect >= 20 && beyond >= 20 && one >= 5 && whole >= 5 && past >= 5);
 }
 
+/* The text of a program with a fault, and the line behind "Its first line should be:". */
+static char *between(const char *text, const char *from, const char *to) {
+  const char *begin = strstr(text, from);
+  assert_non_null(begin);
+  begin += strlen(from);
+  const char *end = strstr(begin, to);
+  assert_non_null(end);
+  return strndup(begin, (size_t)(end - begin));
+}
+
+/* The first line of a program: up to its bracket, on one line. */
+static char *first_line(const char *program) {
+  char *line = calloc(1, strlen(program) + 1);
+  size_t n = 0;
+  for (const char *at = program; *at && *at != '{'; at++)
+    if (*at != ' ' && *at != '\n')
+      line[n++] = *at;
+    else if (n && line[n - 1] != ' ')
+      line[n++] = ' ';
+  line[n] = '{';
+  return line;
+}
+
+/* What is wrong in a first line can be told from the prompt, and the layout does not show where the fault is. */
+static void check_repair(const nst_task *task, const nst_key *key) {
+  const char *prompt = text_at(json_array_get(task->messages, json_array_size(task->messages) - 1), "content");
+  char *faulty = between(prompt, "has one fault.\n\n```nest\n", "```"),
+       *told = between(prompt, "Its first line should be:\n\n    ", "\n"), *right = first_line(key->answer);
+  assert_string_equal(told, right);
+  assert_null(strstr(told, "  "));
+  assert_null(strstr(faulty, "\n\n"));
+  assert_null(strstr(faulty, " \n"));
+  nestor_buffer *again = nestor_buffer_new();
+  nst_text_lay_out(again, faulty, strlen(faulty));
+  assert_string_equal(nestor_buffer_data(again), faulty);
+  nestor_buffer_free(again);
+  free(faulty), free(told), free(right);
+}
+
+static void check_first_line(const nst_task *task, const nst_key *key) {
+  char *told = between(text_at(json_array_get(task->messages, json_array_size(task->messages) - 1), "content"),
+                       "Its first line is:\n\n    ", "\n"),
+       *right = first_line(key->answer);
+  assert_string_equal(told, right);
+  free(told), free(right);
+}
+
+static void repairs_can_be_solved_and_layout_tells_nothing(void **state) {
+  (void)state;
+  nst_suite_options o = options_of("repairs", NST_SPLIT_TRAIN, 150);
+  o.kinds = 1 << NST_KIND_REPAIR;
+  o.examples = 0;
+  records r = generate(&o);
+  int in_first_line = 0;
+  for (size_t i = 0; i < json_array_size(r.tasks); i++) {
+    nst_task task = take(json_array_get(r.tasks, i));
+    nst_key key;
+    char error[NST_RECORD_ERROR];
+    if (!nst_key_take(&key, json_incref(json_array_get(r.keys, i)), error)) fail_msg("%s", error);
+    check_repair(&task, &key);
+    char *faulty = between(text_at(json_array_get(task.messages, 1), "content"), "fault.\n\n```nest\n", "```"),
+         *shown = first_line(faulty), *right = first_line(key.answer);
+    in_first_line += strcmp(shown, right) != 0;
+    free(faulty), free(shown), free(right);
+    nst_key_fini(&key);
+    nst_task_fini(&task);
+  }
+  assert_true(in_first_line > 3); /* there are such faults */
+  end(&r);
+}
+
+static void what_is_taken_out_leaves_no_trace(void **state) {
+  (void)state;
+  static const char hardware[] = "hardware h {\n  memory DRAM { bandwidth = 2 B/cycle  energy = 100 pJ/B }\n"
+                                 "  memory GLB {\n    capacity = 2 KiB\n    energy = 2 pJ/B\n  }\n}\n",
+                    laid_out[] = "hardware h {\n  memory DRAM { bandwidth = 2 B/cycle  energy = 100 pJ/B }\n"
+                                 "  memory GLB  { capacity = 2 KiB  energy = 2 pJ/B }\n}\n",
+                    broken[] = "hardware h {\n  memory GLB {\n    capacity = 2 KiB\n}\n";
+  nestor_buffer *out = nestor_buffer_new();
+  nst_text_lay_out(out, hardware, strlen(hardware));
+  assert_string_equal(nestor_buffer_data(out), laid_out);
+  nestor_buffer_clear(out);
+  nst_text_lay_out(out, broken, strlen(broken));
+  assert_string_equal(nestor_buffer_data(out), broken);
+  /* Without the formatter's help: lines that were theirs alone, and gaps. */
+  static const struct {
+    const char *text;
+    nst_fault fault;
+  } cases[] = {
+    {"mapping m of w on h {\n  for m by 4\n  keep all in D\n  par m on P.x\n  compute\n}\n", NST_FAULT_MISSING_LOOP},
+    {"mapping m of w on h {\n  for m by 4\n  keep all in D\n  par m on P.x\n  compute\n}\n", NST_FAULT_MISSING_KEEP},
+    {"mapping m of w on h {\n  for m by 4\n  keep all in D\n  par m on P.x\n  compute\n}\n", NST_FAULT_MISSING_PAR},
+    {"mapping m of w on h {\n  seq {\n    do A { for m by 4  keep A, B in D  compute }\n  }\n}\n",
+     NST_FAULT_MISSING_LOOP},
+    {"mapping m of w on h {\n  seq {\n    do A { for m by 4  keep A, B in D  compute }\n  }\n}\n",
+     NST_FAULT_MISSING_KEEP},
+    {"mapping m of w on h {\n  seq {\n    do A { for m by 4  keep A, B in D  compute }\n  }\n}\n",
+     NST_FAULT_MISSING_BRACE},
+    {laid_out, NST_FAULT_MISSING_ATTRIBUTE},
+    {laid_out, NST_FAULT_MISSING_BRACE},
+    {hardware, NST_FAULT_MISSING_ATTRIBUTE},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    for (uint64_t seed = 0; seed < 12; seed++) {
+      nst_random random = nst_random_make(seed, "trace");
+      nestor_buffer_clear(out);
+      assert_true(nst_mutate(out, cases[i].text, strlen(cases[i].text), cases[i].fault, &random));
+      const char *text = nestor_buffer_data(out);
+      assert_null(strstr(text, "\n\n"));
+      assert_null(strstr(text, " \n"));
+      assert_null(strstr(text, "{  "));
+      for (const char *at = text; (at = strstr(at, "   ")); at++) /* indentation, and columns that were there before */
+        if (at > text && at[-1] != '\n' && at[-1] != ' ') fail_msg("a gap is left in\n%s", text);
+    }
+  nestor_buffer_free(out);
+}
+
 static void tasks_hold_what_they_must(void **state) {
   (void)state;
   nst_suite_options o = options_of("hold", NST_SPLIT_TEST, 120);
@@ -230,6 +358,9 @@ static void tasks_hold_what_they_must(void **state) {
     case NST_KIND_GEN_WORKLOAD:
     case NST_KIND_GEN_HARDWARE:
     case NST_KIND_GEN_MAPPING:
+      check_first_line(&task, &key);
+      check_points(d, &key);
+      break;
     case NST_KIND_REPAIR: check_points(d, &key); break;
     case NST_KIND_GEN_MODEL: check_model_points(d, &key); break;
     case NST_KIND_QA_COMPARE:
@@ -243,6 +374,45 @@ static void tasks_hold_what_they_must(void **state) {
     case NST_KIND_GEN_OPTIMIZE: assert_true(json_is_integer(json_object_get(key.json, "optimum"))); break;
     case NST_KIND_COUNT: break;
     }
+    nst_key_fini(&key);
+    nst_task_fini(&task);
+  }
+  free(d);
+  end(&r);
+}
+
+static void names_alone_make_no_other_text(void **state) {
+  (void)state;
+  assert_true(nst_text_same_but_names("", " \n"));
+  assert_true(nst_text_same_but_names("out reads_A = M * K", "out  reads_X = I*\nJ"));
+  assert_false(nst_text_same_but_names("out reads_A = M * K", "out reads_X = I * I")); /* one name for two */
+  assert_false(nst_text_same_but_names("out reads_A = M * M", "out reads_X = I * J"));
+  assert_false(nst_text_same_but_names("2 * M", "3 * M"));
+  assert_false(nst_text_same_but_names("M * N", "M * N + 1"));
+  assert_false(nst_text_same_but_names("M * N + 1", "M * N"));
+}
+
+/* No example gives a task's answer under other names, and no model is free of tiles. */
+static void models_are_worth_asking_for(void **state) {
+  (void)state;
+  nst_suite_options o = options_of("models", NST_SPLIT_TRAIN, 200);
+  o.kinds = 1 << NST_KIND_GEN_MODEL;
+  o.levels = 1 << 1;
+  o.examples = 3;
+  records r = generate(&o);
+  nst_draft *d = malloc(sizeof *d);
+  for (size_t i = 0; i < json_array_size(r.tasks); i++) {
+    nst_task task = take(json_array_get(r.tasks, i));
+    nst_key key;
+    char error[NST_RECORD_ERROR];
+    if (!nst_key_take(&key, json_incref(json_array_get(r.keys, i)), error)) fail_msg("%s", error);
+    check_prompt(&task, &key);
+    nst_draft_of_task(d, &task, NULL);
+    const char *outs = strstr(key.answer, "out ");
+    bool tiles = false;
+    for (int p = 0; p < d->mappings[0].nparams; p++)
+      tiles |= d->mappings[0].params[p].role == NST_ROLE_TILE && strstr(outs, d->mappings[0].params[p].name);
+    assert_true(tiles);
     nst_key_fini(&key);
     nst_task_fini(&task);
   }
@@ -367,8 +537,18 @@ static void every_template_makes_legal_programs(void **state) {
 }
 
 typedef struct {
-  double dims, memories, nodes, halo, arrays, imperfect, early, cascade;
+  double dims, memories, nodes, halo, stride, padding, arrays, imperfect, early, cascade;
 } structure;
+
+/* Whether some rank has a stride, that is, a factor before the dimension that is no filter's; or padding. */
+static bool has_rank(const nst_draft *d, bool padding) {
+  for (int t = 0; t < d->ntensors; t++)
+    for (int k = 0; k < d->tensors[t].nranks; k++) {
+      const nst_draft_rank *rank = &d->tensors[t].ranks[k];
+      if (padding ? rank->offset < 0 : rank->coef[0] > 1) return true;
+    }
+  return false;
+}
 
 static structure structure_of_level(int level) {
   const double n = 400;
@@ -384,13 +564,13 @@ static structure structure_of_level(int level) {
     for (int i = 0; i < m->nnodes; i++)
       keeps += m->nodes[i].kind == NST_NODE_KEEP && m->nodes[i].level == nst_draft_next_memory(d, 0);
     sum.dims += d->ndims, sum.memories += memories, sum.nodes += m->nnodes, sum.halo += nst_draft_has_halo(d),
-      sum.arrays += nst_draft_array(d) >= 0;
+      sum.stride += has_rank(d, false), sum.padding += has_rank(d, true), sum.arrays += nst_draft_array(d) >= 0;
     sum.imperfect += nst_point_is_imperfect(d, m, defaults), sum.early += keeps > 1,
       sum.cascade += nst_draft_is_cascade(d);
   }
   free(d);
-  return (structure){sum.dims / n,   sum.memories / n,  sum.nodes / n, sum.halo / n,
-                     sum.arrays / n, sum.imperfect / n, sum.early / n, sum.cascade / n};
+  return (structure){sum.dims / n,    sum.memories / n, sum.nodes / n,     sum.halo / n,  sum.stride / n,
+                     sum.padding / n, sum.arrays / n,   sum.imperfect / n, sum.early / n, sum.cascade / n};
 }
 
 static void levels_raise_structure(void **state) {
@@ -403,7 +583,12 @@ static void levels_raise_structure(void **state) {
     assert_true(s[l].nodes > s[l - 1].nodes);
     assert_true(s[l].memories >= s[l - 1].memories - 0.1);
   }
-  assert_true(s[1].halo == 0 && s[2].halo == 0 && s[3].halo > 0.3);
+  for (int l = 1; l <= NST_LEVELS; l++)
+    print_message("level %d: %.2f dims %.2f halo %.2f stride %.2f padding\n", l, s[l].dims, s[l].halo, s[l].stride,
+                  s[l].padding);
+  assert_true(s[1].halo == 0 && s[2].halo == 0 && s[3].halo > 0.3 && s[4].halo > 0.4 && s[5].halo > 0.35);
+  assert_true(s[2].stride == 0 && s[3].stride > 0.1 && s[4].stride > 0.2 && s[5].stride > 0.15);
+  assert_true(s[3].padding == 0 && s[4].padding > 0.1 && s[5].padding > 0.1);
   assert_true(s[1].arrays == 0 && s[2].arrays == 0 && s[3].arrays > 0.3 && s[4].arrays > 0.5);
   assert_true(s[1].imperfect == 0 && s[2].imperfect == 0 && s[3].imperfect > 0.2 && s[4].imperfect > 0.7 &&
               s[5].imperfect > 0.7);
@@ -580,6 +765,10 @@ int main(void) {
     cmocka_unit_test(the_same_seed_gives_the_same_bytes),
     cmocka_unit_test(proven_answers_have_the_same_bytes),
     cmocka_unit_test(tasks_hold_what_they_must),
+    cmocka_unit_test(repairs_can_be_solved_and_layout_tells_nothing),
+    cmocka_unit_test(what_is_taken_out_leaves_no_trace),
+    cmocka_unit_test(names_alone_make_no_other_text),
+    cmocka_unit_test(models_are_worth_asking_for),
     cmocka_unit_test(no_two_tasks_are_the_same_up_to_renaming),
     cmocka_unit_test(renaming_does_not_make_another_task),
     cmocka_unit_test(every_template_makes_legal_programs),
