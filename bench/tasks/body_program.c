@@ -1,12 +1,14 @@
 /* Tasks that are answered with a workload, a machine or a mapping, from scratch or by mending one. */
 #include "bench/tasks/body.h"
 
+#include "bench/record/memory.h"
 #include "bench/tasks/idle.h"
 #include "bench/tasks/mutate.h"
 #include "bench/tasks/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { POINTS = 8, MOST_OPERATIONS = 24000 };
@@ -60,6 +62,47 @@ static void put_declares(nst_body_maker *b) {
   json_object_set_new(b->spec, "goal", json_string("equal"));
 }
 
+/* The i-th change of an attribute of the machine that an answer may get wrong; false: there are fewer. */
+static bool vary_machine(nst_draft *d, int i) {
+#define VARY(given, change)                                                                                            \
+  if ((given) && i-- == 0) return (change), true
+  for (int l = 0; l < d->nlevels; l++) {
+    nst_draft_level *level = &d->levels[l];
+    VARY(level->kind == NST_DRAFT_ARRAY, level->no_multicast = !level->no_multicast);
+    VARY(level->kind == NST_DRAFT_ARRAY, level->no_reduce = !level->no_reduce);
+    VARY(level->double_buffered, level->double_buffered = false);
+    VARY(level->no_overlap, level->no_overlap = false);
+    VARY(level->bandwidth, level->bandwidth *= 2);
+    VARY(level->read_bandwidth, level->read_bandwidth *= 2);
+    VARY(level->write_bandwidth, level->write_bandwidth *= 2);
+    VARY(level->energy, level->energy *= 2);
+    VARY(level->read_energy, level->read_energy *= 2);
+    VARY(level->write_energy, level->write_energy *= 2);
+    VARY(level->rate > 1, level->rate = 1);
+  }
+#undef VARY
+  return false;
+}
+
+/* Whether the probes find out every machine that differs in an attribute. */
+static bool machine_shows(const nst_body_maker *b) {
+  nst_draft *other = nst_memory_new(1, sizeof *other);
+  bool shows = true;
+  for (int i = 0; *other = *b->d, shows && vary_machine(other, i); i++) {
+    nestor_buffer *text = nestor_buffer_new();
+    nst_draft_write_workload(other, text);
+    nst_draft_write_hardware(other, text);
+    nst_body_probe(other, text);
+    nst_solver s;
+    shows = !nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true) ||
+            nst_solver_differs(&s, json_object_get(b->key, "points"), json_object_get(b->key, "figures"));
+    nst_solver_fini(&s);
+    nestor_buffer_free(text);
+  }
+  free(other);
+  return shows;
+}
+
 bool nst_body_equal_points(nst_body_maker *b) {
   const nst_draft *d = b->d;
   put_declares(b);
@@ -87,6 +130,10 @@ bool nst_body_equal_points(nst_body_maker *b) {
   json_object_set_new(b->key, "figures", figures);
   nestor_buffer_free(text);
   nestor_buffer_free(probe);
+  if (good && d->target == NST_KIND_GEN_HARDWARE && !machine_shows(b)) {
+    snprintf(b->why, NST_SOLVE_ERROR, "the probes do not show every attribute of the machine");
+    good = false;
+  }
   return good;
 }
 

@@ -39,7 +39,9 @@ static void draw_array(nst_draft *d, nst_random *r) {
   }
   if (d->target == NST_KIND_GEN_HARDWARE || nst_random_chance(r, 30)) strcpy(array->places_param[0], "PES");
   array->no_multicast = d->level >= 4 && nst_random_chance(r, 25);
-  array->no_reduce = d->level >= 4 && nst_random_chance(r, 20);
+  const bool no_reduce = d->level >= 4 && nst_random_chance(r, 20);
+  /* Its absence forbids mappings and changes no figure of the others: it is given, but not asked for. */
+  array->no_reduce = no_reduce && d->target != NST_KIND_GEN_HARDWARE;
 }
 
 void nst_draft_make_hardware(nst_draft *d, nst_random *r) {

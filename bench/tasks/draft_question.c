@@ -237,14 +237,42 @@ static void settle(nst_draft_mapping *m) {
   m->nparams = 0;
 }
 
+/* Dimensions of a statement over which siblings share an input, or add up one output. */
+static unsigned shared_by_siblings(const nst_draft *d, const nst_draft_statement *s, bool output) {
+  if (output) return s->reduced;
+  unsigned set = 0;
+  for (int i = 0; i < s->ninputs; i++) set |= s->dims & ~nst_draft_tensor_dims(d, s->inputs[i]);
+  return set & ~s->reduced;
+}
+
+/* Gives the first par of every statement a dimension by which a flag of the array shows, where there is one. */
+static void show_flag(const nst_draft *d, nst_draft_mapping *m, bool output, nst_random *r) {
+  int statement = 0;
+  for (int i = 0; i < m->nnodes; i++) {
+    if (m->nodes[i].kind == NST_NODE_DO) statement = __builtin_ctz(m->nodes[i].statements);
+    if (m->nodes[i].kind != NST_NODE_PAR) continue;
+    const unsigned may = shared_by_siblings(d, &d->statements[statement], output);
+    int dims[NST_DRAFT_DIMS], n = 0;
+    for (int k = 0; k < d->ndims; k++)
+      if (may >> k & 1) dims[n++] = k;
+    const int first = i, was = m->nodes[i].dim;
+    if (n) m->nodes[i].dim = dims[nst_random_below(r, (uint64_t)n)];
+    while (i + 1 < m->nnodes && m->nodes[i + 1].kind == NST_NODE_PAR)
+      if (m->nodes[++i].dim == m->nodes[first].dim) m->nodes[i].dim = was;
+  }
+}
+
 /* The last probe is the first at the defaults. */
 static void make_probes(nst_draft *d, nst_random *r) {
   const int varied = 2 + (d->level >= 3);
   d->nmappings = varied + 1;
   for (int i = 0; i < d->nmappings; i++) {
     nst_draft_mapping *m = &d->mappings[i];
-    if (i < varied) nst_draft_make_mapping(d, m, r);
-    else *m = d->mappings[0], settle(m);
+    if (i < varied)
+      nst_draft_make_mapping(d, m, r);
+    else
+      *m = d->mappings[0], settle(m);
+    if (d->target == NST_KIND_GEN_HARDWARE && i < 2) show_flag(d, m, i == 0, r);
     snprintf(m->name, sizeof m->name, "probe%d", i + 1);
   }
 }

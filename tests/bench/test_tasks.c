@@ -337,6 +337,64 @@ static void what_is_taken_out_leaves_no_trace(void **state) {
   nestor_buffer_free(out);
 }
 
+/* Whether an answer that compiles has other figures than the key; one that does not compile has none. */
+static bool found_out(const nst_task *task, const nst_key *key, const char *answer) {
+  nestor_buffer *text = nestor_buffer_new();
+  nst_text_add(text, "%s%s%s", text_at(task->spec, "given"), answer, text_at(key->json, "probe"));
+  nst_solver s;
+  const bool differs =
+    !nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true) ||
+    nst_solver_differs(&s, json_object_get(key->json, "points"), json_object_get(key->json, "figures"));
+  nst_solver_fini(&s);
+  nestor_buffer_free(text);
+  return differs;
+}
+
+static void probes_show_every_attribute(void **state) {
+  (void)state;
+  nst_suite_options o = options_of("probes", NST_SPLIT_TRAIN, 75);
+  o.kinds = 1 << NST_KIND_GEN_HARDWARE;
+  o.examples = 0;
+  records r = generate(&o);
+  nst_draft *d = malloc(sizeof *d);
+  static const nst_fault faults[] = {NST_FAULT_FLAG, NST_FAULT_MISSING_ATTRIBUTE, NST_FAULT_UNIT};
+  int arrays = 0, flags = 0;
+  nestor_buffer *out = nestor_buffer_new();
+  for (size_t i = 0; i < json_array_size(r.tasks); i++) {
+    nst_task task = take(json_array_get(r.tasks, i));
+    nst_key key;
+    char error[NST_RECORD_ERROR];
+    if (!nst_key_take(&key, json_incref(json_array_get(r.keys, i)), error)) fail_msg("%s", error);
+    assert_false(found_out(&task, &key, key.answer));
+    nst_draft_of_task(d, &task, NULL);
+    const int array = nst_draft_array(d);
+    for (int flag = 0; array >= 0 && flag < 2; flag++) { /* given or not */
+      bool *value = flag ? &d->levels[array].no_multicast : &d->levels[array].no_reduce;
+      *value = !*value;
+      nestor_buffer_clear(out);
+      nst_draft_write_hardware(d, out);
+      if (!found_out(&task, &key, nestor_buffer_data(out)))
+        fail_msg("the probes of %s pass\n%s", task.task_id, nestor_buffer_data(out));
+      *value = !*value;
+      flags += *value;
+    }
+    arrays += array >= 0;
+    for (uint64_t n = 0; n < 9; n++) {
+      nst_random random = nst_random_make(n, "attributes");
+      nestor_buffer_clear(out);
+      if (nst_mutate(out, key.answer, strlen(key.answer), faults[n % 3], &random) &&
+          !found_out(&task, &key, nestor_buffer_data(out)))
+        fail_msg("the probes of %s pass\n%s", task.task_id, nestor_buffer_data(out));
+    }
+    nst_key_fini(&key);
+    nst_task_fini(&task);
+  }
+  assert_true(arrays > 15 && flags > 2);
+  nestor_buffer_free(out);
+  free(d);
+  end(&r);
+}
+
 static void tasks_hold_what_they_must(void **state) {
   (void)state;
   nst_suite_options o = options_of("hold", NST_SPLIT_TEST, 120);
@@ -767,6 +825,7 @@ int main(void) {
     cmocka_unit_test(tasks_hold_what_they_must),
     cmocka_unit_test(repairs_can_be_solved_and_layout_tells_nothing),
     cmocka_unit_test(what_is_taken_out_leaves_no_trace),
+    cmocka_unit_test(probes_show_every_attribute),
     cmocka_unit_test(names_alone_make_no_other_text),
     cmocka_unit_test(models_are_worth_asking_for),
     cmocka_unit_test(no_two_tasks_are_the_same_up_to_renaming),
