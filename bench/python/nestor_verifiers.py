@@ -3,6 +3,11 @@
 from nestor_grade import Grader, reward
 
 
+def _finish(state):
+    """verifiers says of a rollout whether its text was cut off, where it knows."""
+    return "length" if isinstance(state, dict) and state.get("is_truncated") else None
+
+
 def load_environment(tasks="tasks.jsonl", key="key.jsonl", url=None, partial=1.0, **kwargs):
     import verifiers as vf
     from datasets import Dataset
@@ -10,7 +15,7 @@ def load_environment(tasks="tasks.jsonl", key="key.jsonl", url=None, partial=1.0
     grader = Grader(tasks, key, url=url)
 
     async def nestor_reward(completion, info, state=None, **_):
-        result = grader.grade(info["task_id"], completion)
+        result = grader.grade(info["task_id"], completion, _finish(state))
         if isinstance(state, dict):
             state["nestor"] = result
         value = reward(result, partial)
@@ -18,7 +23,7 @@ def load_environment(tasks="tasks.jsonl", key="key.jsonl", url=None, partial=1.0
 
     async def nestor_passed(completion, info, state=None, **_):
         result = state.get("nestor") if isinstance(state, dict) else None
-        return float((result or grader.grade(info["task_id"], completion))["passed"])
+        return float((result or grader.grade(info["task_id"], completion, _finish(state)))["passed"])
 
     dataset = Dataset.from_list([{"prompt": task["messages"], "answer": "",
                                   "info": {"task_id": task["task_id"], "kind": task["kind"], "level": task["level"]}}

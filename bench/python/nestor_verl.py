@@ -1,4 +1,4 @@
-"""verl: custom_reward_function.path=…/nestor_verl.py, custom_reward_function.name=compute_score (or compute_scores, for the
+"""verl: reward.custom_reward_function.path=…/nestor_verl.py, custom_reward_function.name=compute_score (or compute_scores, for the
 batch reward manager).
 
 The grader is that of the environment (NESTOR_GRADE_URL, or NESTOR_TASKS and NESTOR_KEY); NESTOR_PARTIAL is what a score below 1 is worth. The task is extra_info["task_id"], else ground_truth.
@@ -13,6 +13,11 @@ def _task(ground_truth, extra_info):
     return (extra_info or {}).get("task_id") or ground_truth
 
 
+def _finish(extra_info, words=None):
+    """The reason why the text ended, where a rollout or a reward manager hands one on: verl itself names none."""
+    return (extra_info or {}).get("finish_reason") or (words or {}).get("finish_reason")
+
+
 def _parts(result):
     value = reward(result, float(os.environ.get("NESTOR_PARTIAL", "1")))
     return {"score": 0.0 if value is None else value, "passed": float(result["passed"]), "outcome": result["outcome"]}
@@ -20,13 +25,13 @@ def _parts(result):
 
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kwargs):
     """One answer: {"score": …} with its parts, which verl logs."""
-    return _parts(from_environment().grade(_task(ground_truth, extra_info), solution_str))
+    return _parts(from_environment().grade(_task(ground_truth, extra_info), solution_str, _finish(extra_info, kwargs)))
 
 
 def compute_scores(data_sources, solution_strs, ground_truths, extra_infos, **kwargs):
     """A batch of answers, judged together."""
-    tasks = [_task(truth, info) for truth, info in zip(ground_truths, extra_infos)]
-    return [_parts(result) for result in from_environment().grade_many(list(zip(tasks, solution_strs)))]
+    samples = [(_task(truth, info), text, _finish(info)) for truth, text, info in zip(ground_truths, solution_strs, extra_infos)]
+    return [_parts(result) for result in from_environment().grade_many(samples)]
 
 
 def rows(tasks):

@@ -189,6 +189,13 @@ class Rewards(unittest.TestCase):
         batch = verl.compute_scores(data_sources=["nestor"] * 2, solution_strs=[text, "?"], ground_truths=[task] * 2,
                                     extra_infos=[None] * 2)
         self.assertEqual([b["score"] for b in batch], [1.0, 0.0])
+        # Cut off is said where a finish reason comes along, and only there.
+        cut = "<think>I begin to"
+        self.assertEqual(verl.compute_score("nestor", cut, task, {"num_turns": 1})["outcome"], "no_answer")
+        self.assertEqual(verl.compute_score("nestor", cut, task, {"finish_reason": "length"})["outcome"], "truncated")
+        self.assertEqual(verl.compute_score("nestor", cut, task, finish_reason="length")["outcome"], "truncated")
+        batch = verl.compute_scores(["nestor"] * 2, [cut] * 2, [task] * 2, [{"finish_reason": "length"}, {"finish_reason": "stop"}])
+        self.assertEqual([b["outcome"] for b in batch], ["truncated", "no_answer"])
 
     def test_verifiers(self):
         made = {}
@@ -207,6 +214,11 @@ class Rewards(unittest.TestCase):
         values = [asyncio.run(f(prompt=row["prompt"], completion=completion, answer="", state=state, info=row["info"], task="x"))
                   for f in made["funcs"]]
         self.assertEqual(values, [1.0, 1.0])
+        for truncated, outcome in (True, "truncated"), (False, "no_answer"):
+            state = {"is_truncated": truncated}
+            value = asyncio.run(made["funcs"][0](completion=[{"role": "assistant", "content": "<think>I begin to"}], info=row["info"],
+                                                 state=state))
+            self.assertEqual((value, state["nestor"]["outcome"]), (0.0, outcome))
 
     def test_inspect(self):
         package = {name: types.ModuleType(name) for name in
