@@ -162,7 +162,6 @@ int bench_asking_begin(bench_asking *a, const char *tasks_path) {
   if (code < 0) code = take_key(a);
   if (code >= 0) return code;
   if (!bench_each_task(tasks_path, take_task, a)) return CLI_IO;
-  if (!a->ntasks) return cli_say("%s holds no task", cli_display_name(tasks_path)), CLI_IO;
   if (!names_differ(a)) return CLI_PROGRAM;
   a->nasked = a->limit < a->ntasks ? (size_t)a->limit : a->ntasks;
   if (!a->nasked) return usage("--limit takes a number from 1");

@@ -40,15 +40,15 @@ typedef struct {
   {"base-url", 'u', BENCH_TEXT, &(a)->settings.base_url, "URL", "where the API is: http://127.0.0.1:8080/v1"},         \
     {"model", 'm', BENCH_TEXT, &(a)->settings.model, "NAME", "the model, as the server calls it"},                     \
     {"samples", 'n', BENCH_WHOLE, &(a)->samples, "N", "answers to each task (1); may grow later"},                     \
-    {"run", 'r', BENCH_TEXT, &(a)->run_path, "FILE", "the run file; goes on where it is there (MODEL.run)"},           \
+    {"run", 'r', BENCH_TEXT, &(a)->run_path, "FILE", "the run file, new or to be gone on with (MODEL.run)"},           \
     {"dialect", 0, BENCH_TEXT, &(a)->dialect, "NAME", "openai (chat completions) or anthropic (messages)"},            \
     {"temperature", 't', BENCH_NUMBER, &(a)->settings.temperature, "T", "sampling temperature (the server's)"},        \
     {"top-p", 0, BENCH_NUMBER, &(a)->settings.top_p, "P", "nucleus sampling (the server's)"},                          \
     {"max-tokens", 0, BENCH_WHOLE, &(a)->settings.max_tokens, "N", "longest answer (the server's; anthropic: 8192)"},  \
     {"seed", 's', BENCH_WHOLE, &(a)->settings.seed, "N", "sample number n is asked with seed N + n"},                  \
-    {"system", 0, BENCH_TEXT, &(a)->settings.system, "TEXT", "put before the system text of every task"},              \
+    {"system", 0, BENCH_TEXT, &(a)->settings.system, "TEXT", "a text before the system text of every task"},              \
     {"grammar", 0, BENCH_TEXT, &(a)->grammar, "SERVER", "hold programs to the grammar: llama.cpp or vllm"},            \
-    {"extra", 0, BENCH_TEXT, &(a)->extra, "JSON", "an object whose members are added to each request"},                \
+    {"extra", 0, BENCH_TEXT, &(a)->extra, "JSON", "an object; its members go into each request"},                \
     {"omit", 0, BENCH_TEXTS, &(a)->omit, "PARAM", "never send this parameter; may be repeated"},                       \
     {"price-in", 0, BENCH_NUMBER, &(a)->settings.price_in, "X", "price of a million tokens read"},                     \
     {"price-out", 0, BENCH_NUMBER, &(a)->settings.price_out, "X", "price of a million tokens written"},                \

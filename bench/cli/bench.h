@@ -39,12 +39,14 @@ typedef struct {
 /* What is left of argv is put into *rest. Returns -1 to go on, else the exit code (0: help was shown; 2: wrong usage, said). */
 int bench_options(const char *command, const bench_usage *usage, int argc, char **argv, bench_texts *rest);
 
-/* Calls each with every record of a JSON Lines file ("-": standard input). Bad lines are said with file and line. false: one was bad, or the file
- * could not be read (said), or each said false. The record is the callee's (it ends it). */
+/* Calls each with every record of a JSON Lines file ("-": standard input). Bad lines are said with file and line. false: one was bad, there was
+ * none, or the file could not be read (said), or each said false. The record is the callee's (it ends it). */
 typedef bool bench_task_fn(void *context, nst_task *task);
 typedef bool bench_key_fn(void *context, nst_key *key);
 bool bench_each_task(const char *path, bench_task_fn *each, void *context);
 bool bench_each_key(const char *path, bench_key_fn *each, void *context);
+/* Whether text is the beginning of a run file, which is no JSON Lines. */
+bool bench_is_run_file(const char *text, size_t size);
 
 #define BENCH_COMMAND(function, name, summary) int function(int argc, char **argv);
 #include "bench/cli/commands.def"

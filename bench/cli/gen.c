@@ -269,7 +269,7 @@ int bench_gen(int argc, char **argv) {
   const bench_option options[] = {
     {"suite", 0, BENCH_TEXT, &s.suite, "NAME", "name of the suite; v1 is the published one (default mine)"},
     {"seed", 0, BENCH_WHOLE, &s.seed, "N", "the same seed gives the same bytes (default 1)"},
-    {"count", 'n', BENCH_WHOLE, &s.count, "K", "number of tasks, round kinds and levels (default 40)"},
+    {"count", 'n', BENCH_WHOLE, &s.count, "K", "number of tasks; kinds and levels take turns (default 40)"},
     {"levels", 0, BENCH_TEXT, &s.levels, "LIST", "levels, as 1-5 or 1,3 (default 1-5)"},
     {"kinds", 0, BENCH_TEXT, &s.kinds, "LIST", "kinds of tasks, as gen.mapping,repair (default all)"},
     {"split", 0, BENCH_TEXT, &s.split, "SPLIT", "train, dev, test or hidden (default dev)"},

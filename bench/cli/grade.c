@@ -156,6 +156,12 @@ static int judge(run *r, const char *path) {
       code = CLI_IO;
       break;
     }
+    if (line.number == 1 && !input && bench_is_run_file(line.text, line.size)) {
+      cli_say("%s is a run file: `nestor bench run` and `revise` judge it with --key, and docs/bench-run.md has how to get its samples",
+              cli_display_name(path));
+      code = CLI_IO;
+      break;
+    }
     if (status == NST_LINE_TOO_LONG) refuse(r, path, NULL, line.number, "it is longer than 256 MiB");
     else take(r, path, &line);
     if ((r->n == MOST || r->bytes > MOST_BYTES || !nst_lines_ready(lines)) && !flush(r)) code = CLI_IO;
@@ -171,18 +177,20 @@ int bench_grade(int argc, char **argv) {
   uint64_t workers = 0;
   bool timing = false;
   const bench_option options[] = {
-    {"tasks", 't', BENCH_TEXT, &tasks, "FILE", "the tasks"},
-    {"key", 'k', BENCH_TEXT, &key, "FILE", "their key"},
+    {"tasks", 't', BENCH_TEXT, &tasks, "FILE", "tasks that bench gen wrote"},
+    {"key", 'k', BENCH_TEXT, &key, "FILE", "the answers to them, of bench gen --key"},
     {"output", 'o', BENCH_TEXT, &output, "FILE", "where results go; standard output where it is not given"},
     {"workers", 'w', BENCH_WHOLE, &workers, "N", "worker processes; one per processor where it is not given"},
     {"timing", 0, BENCH_FLAG, &timing, NULL, "add grade_us, which differs from run to run"},
-    {"worker", 0, BENCH_TEXT, &worker, "FILE", "the worker's program"},
+    {"worker", 0, BENCH_TEXT, &worker, "FILE", "another program as worker (the installed one)"},
     {0}};
   const bench_usage usage = {
     "--tasks FILE --key FILE [OPTIONS] [samples.jsonl...]",
     "Judges samples and writes one result a line, in their order, as soon as what has arrived is judged. Reads standard\n"
     "input where no file is named. Without --timing the same input gives the same bytes. A line that is no sample, of an\n"
-    "unknown task, or of a sample that was there before gives a line with outcome infra_error, and exit code 1.\n", options};
+    "unknown task, or of a sample that was there before gives a line with outcome infra_error, and exit code 1.\n\n"
+    "  echo '{\"task_id\": \"mine/dev/qa.compare/1/0\", \"sample_id\": \"0\", \"completion\": \"answer: A\"}' > samples.jsonl\n"
+    "  nestor bench grade --tasks tasks.jsonl --key key.jsonl samples.jsonl > results.jsonl\n", options};
   bench_texts files;
   int code = bench_options("grade", &usage, argc, argv, &files);
   if (code >= 0) return free(files.items), code;

@@ -6,9 +6,16 @@
 
 #include "cli/cli.h"
 
+#include <stdio.h>
 #include <string.h>
 
-typedef struct { nst_grading *grading; const char *path; bool good; } loader;
+typedef struct {
+  nst_grading *grading;
+  const char *path;
+  bool good;
+  size_t known, foreign;
+  char first[100]; /* task of the first key of none of the tasks */
+} loader;
 
 static bool add_task(void *context, nst_task *task) {
   loader *l = context;
@@ -21,6 +28,12 @@ static bool add_task(void *context, nst_task *task) {
 static bool add_key(void *context, nst_key *key) {
   loader *l = context;
   char error[NST_RECORD_ERROR], id[100];
+  if (!nst_grading_task(l->grading, key->task_id)) {
+    if (!l->foreign++) snprintf(l->first, sizeof l->first, "%s", key->task_id);
+    nst_key_fini(key);
+    return true;
+  }
+  l->known++;
   strncpy(id, key->task_id, sizeof id - 1);
   id[sizeof id - 1] = '\0';
   if (nst_grading_add_key(l->grading, key, error)) return true;
@@ -33,11 +46,17 @@ nst_grading *bench_grading_new(int *code, const nst_grading_options *options, co
   nst_grading *grading = nst_grading_new(options, error);
   *code = CLI_IO;
   if (!grading) return cli_say("%s", error), NULL;
-  loader l = {grading, tasks, true};
-  bool good = bench_each_task(tasks, add_task, &l);
+  loader l = {.grading = grading, .path = tasks, .good = true};
+  bool good = bench_each_task(tasks, add_task, &l) && l.good;
   l.path = key;
-  good = bench_each_key(key, add_key, &l) && good && l.good;
-  if (good) return grading;
+  good = good && bench_each_key(key, add_key, &l) && l.good;
+  if (good && l.foreign && !l.known)
+    cli_say("%s is the key of other tasks: its first is of %s, and none is of a task in %s", cli_display_name(key), l.first,
+            cli_display_name(tasks));
+  else if (good && l.foreign)
+    cli_say("%s: %zu keys are of tasks that are not in %s, the first of %s; give the key that was made with the tasks", cli_display_name(key),
+            l.foreign, cli_display_name(tasks), l.first);
+  if (good && !l.foreign) return grading;
   nst_grading_free(grading);
   return NULL;
 }

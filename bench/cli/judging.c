@@ -48,6 +48,10 @@ nst_grading *bench_judging_new(const bench_asking *a, const char *key_path) {
   }
   keys k = {grading, json_object(), true};
   ok = ok && bench_each_key(key_path, take_key, &k) && k.ok;
+  if (ok && !json_object_size(k.known)) {
+    cli_say("the file given as --key holds answers to other tasks, and none to these; give the one that `nestor bench gen` wrote with them");
+    ok = false;
+  }
   for (size_t i = 0; ok && i < a->nasked; i++)
     if (!json_object_get(k.known, a->tasks[i].task_id)) {
       cli_say("the key file has no answer to task %s", a->tasks[i].task_id);

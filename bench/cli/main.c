@@ -18,6 +18,9 @@ static void overview(FILE *out) {
   fputs("nestor bench measures how well models of language write mappings and performance models\n\n"
         "usage: nestor bench COMMAND [OPTIONS]\n\ncommands:\n", out);
   for (int i = 0; commands[i].name; i++) fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
+  fputs("\n    nestor bench gen --count 200 -o tasks.jsonl --key key.jsonl\n"
+        "    nestor bench run tasks.jsonl --key key.jsonl --base-url http://localhost:8080/v1 --model M --run m.run\n"
+        "    nestor bench report m.run --html m.html\n", out);
   fputs("\n`nestor bench COMMAND --help` shows options. Exit codes: 0 good, 1 a check failed, 2 wrong usage,\n"
         "3 a file, server or worker could not be used, 4 stopped (the same command goes on).\n", out);
 }

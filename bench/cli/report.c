@@ -115,8 +115,8 @@ int bench_report(int argc, char **argv) {
     "failed in the infrastructure, are not graded or missing stay in the denominator and are told of. "
     "docs/bench-report.md\n"
     "explains every figure.\n\n"
-    "  nestor bench report run.db --html report.html\n"
-    "  nestor bench report a.db b.db --format csv -o scores.csv\n"
+    "  nestor bench report m.run --html report.html\n"
+    "  nestor bench report a.run b.run --format csv -o scores.csv\n"
     "  nestor bench report results.jsonl --tasks tasks.jsonl\n",
     options};
   bench_texts runs = {0};
@@ -134,7 +134,7 @@ int bench_report(int argc, char **argv) {
   }
   if (code < 0 && !read_ks(ks, &nks, s.ks)) code = CLI_WRONG_USAGE;
   if (code < 0 && !runs.n) {
-    cli_say("nothing to report: name a run file, as in `nestor bench report run.db`");
+    cli_say("nothing to report: name a run file, as in `nestor bench report m.run`");
     code = CLI_WRONG_USAGE;
   }
   if (code < 0 && !distinct(&runs)) code = CLI_WRONG_USAGE;

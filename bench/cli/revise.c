@@ -136,18 +136,18 @@ static void rate_within(char out[64], uint64_t part, uint64_t of) {
 }
 
 static void print_text(const nst_revise_round *rounds, const plan *p) {
-  printf("%-15s %5s  %-20s %-34s %-34s %7s %10s %8s\n", "arm", "round", "passed", "fixed (95 % interval)",
-         "broken (95 % interval)", "gain", "tokens out", "missing");
+  printf("%-15s %5s  %-20s %-34s %-34s %7s %10s %10s %8s\n", "arm", "round", "passed", "fixed (95 % interval)",
+         "broken (95 % interval)", "gain", "tokens in", "tokens out", "missing");
   for (int arm = 0; arm < NST_ARM_COUNT; arm++)
     for (uint64_t k = 0; p->on[arm] && k < p->rounds; k++) {
       const nst_revise_round *r = &rounds[(uint64_t)arm * p->rounds + k];
-      char passed[48], fixed[64], broken[64], tokens[32];
+      char passed[48], fixed[64], broken[64], in[32], out[32];
       rate(passed, nst_revise_passed(r), r->chains);
       rate_within(fixed, r->fixed, r->wrong);
       rate_within(broken, r->broken, r->right);
-      bench_amount(tokens, r->tokens_out);
-      printf("%-15s %5llu  %-20s %-34s %-34s %+7.1f %10s %8llu\n", nst_arm_name((nst_arm)arm),
-             (unsigned long long)k + 1, passed, fixed, broken, nst_revise_gain(r), tokens,
+      bench_amount(in, r->tokens_in), bench_amount(out, r->tokens_out);
+      printf("%-15s %5llu  %-20s %-34s %-34s %+7.1f %10s %10s %8llu\n", nst_arm_name((nst_arm)arm),
+             (unsigned long long)k + 1, passed, fixed, broken, nst_revise_gain(r), in, out,
              (unsigned long long)r->missing);
     }
 }
@@ -255,13 +255,13 @@ int bench_revise(int argc, char **argv) {
     {"format", 'f', BENCH_TEXT, &format, "FORM", "text, or json: one object a line"},
     {NULL, 0, BENCH_FLAG, NULL, NULL, NULL}};
   static const char help[] =
-    "Asks for the answers of a run, then has each revised R times by each arm, right or wrong, so that all arms cost "
+    "Asks for the answers of a run, then has each revised R times by each arm, right or wrong, so that all arms ask "
     "as\n"
-    "many requests:\n\n"
+    "often (not for as many tokens: what an arm says of an answer is read too):\n\n"
 #define NST_ARM(id, name, what) "  " name " - " what "\n"
 #include "bench/revise/arms.def"
 #undef NST_ARM
-    "\nPrints what each round fixed, broke and gained, with counts. Stopped at any moment, the same command goes on.\n";
+    "\nPrints what each round fixed, broke and gained, with counts and the tokens that it took. Stopped at any moment, the same command goes on.\n";
   const bench_usage words = {"TASKS.jsonl --key KEY.jsonl --base-url URL --model NAME [OPTIONS]", help, options};
   bench_texts rest;
   int code = bench_options("revise", &words, argc, argv, &rest);

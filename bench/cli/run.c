@@ -11,12 +11,15 @@ int bench_run(int argc, char **argv) {
   bench_asking_init(&a);
   const bench_option options[] = {
     BENCH_ASKING_OPTIONS(&a),
-    {"key", 'k', BENCH_TEXT, &a.answers, "FILE", "the answers (of bench gen): judge at the end, into the run file"},
+    {"key", 'k', BENCH_TEXT, &a.answers, "FILE", "answers that bench gen wrote: judge at the end, into the run file"},
     {NULL, 0, BENCH_FLAG, NULL, NULL, NULL}};
   static const char help[] =
     "Asks a model every task and writes each answer to the run file when it comes. Stopped at any moment, the same\n"
     "command goes on and asks nothing twice. The server's key comes from NESTOR_API_KEY (or --key-env NAME, or\n"
-    "OPENAI_API_KEY or ANTHROPIC_API_KEY by the dialect) and is written nowhere.\n";
+    "OPENAI_API_KEY or ANTHROPIC_API_KEY by the dialect) and is written nowhere; --key is another thing, the answers\n"
+    "to the tasks. What stands in brackets holds where an option is not given.\n\n"
+    "  nestor bench run tasks.jsonl --key key.jsonl -u http://localhost:8080/v1 -m qwen3-4b -n 5 -r qwen.run\n"
+    "  nestor bench report qwen.run --html qwen.html\n";
   const bench_usage words = {"TASKS.jsonl --base-url URL --model NAME [OPTIONS]", help, options};
   bench_texts rest;
   int code = bench_options("run", &words, argc, argv, &rest);

@@ -64,8 +64,8 @@ int bench_serve(int argc, char **argv) {
   const char *tasks = NULL, *key = NULL;
   uint64_t port = 0, workers = 0;
   const bench_option options[] = {
-    {"tasks", 't', BENCH_TEXT, &tasks, "FILE", "the tasks"},
-    {"key", 'k', BENCH_TEXT, &key, "FILE", "their key"},
+    {"tasks", 't', BENCH_TEXT, &tasks, "FILE", "tasks that bench gen wrote"},
+    {"key", 'k', BENCH_TEXT, &key, "FILE", "the answers to them, of bench gen --key"},
     {"port", 'p', BENCH_WHOLE, &port, "N", "port on 127.0.0.1; any that is free where it is not given"},
     {"workers", 'w', BENCH_WHOLE, &workers, "N", "worker processes; one per processor where it is not given"},
     {0}};

@@ -217,7 +217,7 @@ int bench_validate(int argc, char **argv) {
   const char *key = NULL;
   uint64_t workers = 0;
   const bench_option options[] = {
-    {"key", 'k', BENCH_TEXT, &key, "FILE", "the key of the tasks"},
+    {"key", 'k', BENCH_TEXT, &key, "FILE", "the answers to the tasks, of bench gen --key"},
     {"workers", 'w', BENCH_WHOLE, &workers, "N", "worker processes; one per processor where it is not given"},
     {0}};
   const bench_usage usage = {"tasks.jsonl --key FILE [OPTIONS]",

@@ -181,6 +181,9 @@ class Revisions(Case):
                                   env=self.environment(), capture_output=True, text=True)
             lines = text.stdout.splitlines()
             self.assertEqual(len(lines), 3, text.stderr)
+            self.assertRegex(lines[0], r"tokens in +tokens out +missing$")
+            self.assertRegex(lines[1], rf" {got['self', 1]['tokens_in']} +{got['self', 1]['tokens_out']} +0$")
+            self.assertGreater(got["self", 1]["tokens_in"], got["self", 1]["tokens_out"])
             self.assertIn(f"{got['self', 1]['fixed']} of {got['self', 1]['wrong_before']}" if got["self", 1]["wrong_before"] else "-", lines[1])
 
     def test_killed_it_goes_on(self):

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# ctest: errors
+"""Files given by mistake: each is named once, with what is wanted in its place; nothing is asked of a server, nothing written."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+NESTOR = os.environ["NESTOR"]
+SERVER = ("--base-url", "http://127.0.0.1:9/v1", "--model", "m", "--attempts", "1")
+TASKS, KEYS = "tasks are what `nestor bench gen -o` wrote", "a key is what `nestor bench gen --key` wrote"
+checks = 0
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        work = pathlib.Path(directory)
+
+        def bench(*args, code=0):
+            done = subprocess.run([NESTOR, "bench", *map(str, args)], cwd=work, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=200)
+            if done.returncode != code:
+                sys.exit(f"failed: {args} gave {done.returncode}, not {code}: {done.stdout}{done.stderr}")
+            return done.stdout, done.stderr
+
+        def refused(*args, says, lines=1, code=3):
+            global checks
+            checks += 1
+            out, said = bench(*args, code=code)
+            for text in says:
+                if text not in said:
+                    sys.exit(f"failed: {args} does not say {text!r}:\n{said}")
+            if len(said.splitlines()) != lines or out:
+                sys.exit(f"failed: {args} says {len(said.splitlines())} lines, not {lines}, and gives {len(out)} bytes:\n{said}")
+
+        bench("gen", "--count", 3, "-o", "tasks.jsonl", "--key", "key.jsonl", "--quick")
+        bench("gen", "--suite", "other", "--seed", 2, "--count", 3, "-o", "other.jsonl", "--key", "other-key.jsonl", "--quick")
+        bench("demo", "-n", 8, "--samples", 1, "-o", "demo")
+        (work / "empty.jsonl").write_text("\n")
+        (work / "junk.txt").write_text("hello\nyou\n")
+        (work / "samples.jsonl").write_text(json.dumps({"task_id": "x", "sample_id": "0", "completion": ""}) + "\n")
+        (work / "mixed.jsonl").write_text((work / "tasks.jsonl").read_text() + "{}\n" * 25)
+        both = work / "both-keys.jsonl"
+        both.write_text((work / "key.jsonl").read_text() + (work / "other-key.jsonl").read_text())
+        run = "demo/oracle.run"
+        there = set(os.listdir(work))
+
+        files = {"none.jsonl": ["cannot open none.jsonl"], "empty.jsonl": ["empty.jsonl holds no {}"], "junk.txt": ["junk.txt:1: it is not JSON"],
+                 "samples.jsonl": ['samples.jsonl:1: "schema" is missing'], run: [run + " is a run file", "`nestor bench report` reads run files"]}
+        for name, says in (files | {"key.jsonl": ['key.jsonl:1: its schema is "nestor.key/1", not "nestor.task/1"']}).items():
+            says = [text.format("tasks") for text in says] + [TASKS]
+            refused("grade", "-t", name, "-k", "key.jsonl", "samples.jsonl", says=says)
+            refused("serve", "-t", name, "-k", "key.jsonl", says=says)
+            refused("validate", name, "-k", "key.jsonl", says=says)
+            refused("run", name, *SERVER, says=says)
+        for name, says in (files | {"tasks.jsonl": ['tasks.jsonl:1: its schema is "nestor.task/1", not "nestor.key/1"']}).items():
+            says = [text.format("keys") for text in says] + [KEYS]
+            refused("grade", "-t", "tasks.jsonl", "-k", name, "samples.jsonl", says=says)
+            refused("validate", "tasks.jsonl", "-k", name, says=says)
+        refused("grade", "-t", "tasks.jsonl", "-k", "other-key.jsonl", says=["other-key.jsonl is the key of other tasks: its first is of other/"])
+        refused("validate", "tasks.jsonl", "-k", both, says=["3 keys are of tasks that are not in tasks.jsonl, the first of other/"])
+        for name in "run", "revise":
+            refused(name, "tasks.jsonl", "-k", "other-key.jsonl", *SERVER, "-r", "new.run", says=["--key holds answers to other tasks, and none to these"])
+            (work / "new.run").unlink(missing_ok=True)
+        refused("run", "mixed.jsonl", *SERVER, says=['mixed.jsonl:4: "schema" is missing', "15 more lines are bad"], lines=11)
+        refused("grade", "-t", "tasks.jsonl", "-k", "key.jsonl", run, says=[run + " is a run file"])
+        refused("report", "samples.jsonl", "-t", "tasks.jsonl", says=['samples.jsonl:1: "schema" is missing'])
+        refused("report", "junk.txt", says=["junk.txt: it is not a run file"])
+        refused("run", "tasks.jsonl", *SERVER, "-r", "junk.txt", says=["junk.txt: it is not a run file"])
+        if set(os.listdir(work)) != there:
+            sys.exit(f"failed: files came: {set(os.listdir(work)) - there}")
+    print(f"{checks} refusals")
+
+
+main()
