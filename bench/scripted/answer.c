@@ -197,7 +197,7 @@ static void rest(nestor_buffer *out, const nst_task *task) {
   case NST_KIND_QA_PREDICT: say_values(out, &d, nothing); break;
   case NST_KIND_GEN_WORKLOAD:
   case NST_KIND_GEN_HARDWARE:
-  case NST_KIND_GEN_MAPPING: nst_idle_program(&d, text); break;
+  case NST_KIND_GEN_MAPPING: nst_idle_program(&d, 0, text); break;
   case NST_KIND_GEN_MODEL: nst_idle_model(&d, declared(task), text); break;
   case NST_KIND_GEN_OPTIMIZE: /* every tile is 1 */
     for (int p = 0; p < d.mappings[0].nparams; p++) d.mappings[0].params[p].value = 1;

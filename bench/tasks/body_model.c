@@ -52,7 +52,7 @@ static bool add_point(nst_solver *s, const nst_draft *d, nestor_eval *eval, nest
 static double idle_share(const nst_body_maker *b, const nst_point *points, const json_t *values) {
   nst_draft *idle = nst_memory_new(1, sizeof *idle);
   *idle = *b->d;
-  nst_idle_mapping(idle, 0, nst_draft_next_memory(idle, 0));
+  nst_idle_mapping(idle, 0, 1u << nst_draft_next_memory(idle, 0));
   nestor_buffer *text = nestor_buffer_new();
   nst_draft_write_workload(idle, text);
   nst_draft_write_hardware(idle, text);

@@ -182,10 +182,15 @@ bool nst_body_program(nst_body_maker *b) {
   nst_body_answer(d, b->answer);
   if (!nst_body_equal_points(b)) return false;
   nestor_buffer *idle = nestor_buffer_new();
-  nst_idle_program(d, idle);
-  const bool wants_more = nst_body_floor(b, share_of(b, nestor_buffer_data(idle)));
+  double floor = 0;
+  for (int i = 0; i < nst_idle_programs(d); i++) {
+    nestor_buffer_clear(idle);
+    nst_idle_program(d, i, idle);
+    const double share = share_of(b, nestor_buffer_data(idle));
+    if (share > floor) floor = share;
+  }
   nestor_buffer_free(idle);
-  if (!wants_more) return false;
+  if (!nst_body_floor(b, floor)) return false;
   switch (d->target) {
   case NST_KIND_GEN_WORKLOAD: nst_text_add(b->prompt, "Write the workload that is described here.\n\n"); break;
   case NST_KIND_GEN_HARDWARE: nst_text_add(b->prompt, "Write the hardware that is described here.\n\n"); break;

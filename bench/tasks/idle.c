@@ -12,12 +12,15 @@ static nst_draft_node *add(nst_draft_mapping *m, nst_node_kind kind) {
   return node;
 }
 
-void nst_idle_mapping(nst_draft *d, int m, int level) {
+void nst_idle_mapping(nst_draft *d, int m, unsigned levels) {
   nst_draft_mapping *mapping = &d->mappings[m];
   mapping->nnodes = 0;
-  nst_draft_node *keep = add(mapping, NST_NODE_KEEP);
-  keep->level = level;
-  keep->tensors = ~0u;
+  for (int l = 0; l < d->nlevels; l++) {
+    if (!(levels >> l & 1)) continue;
+    nst_draft_node *keep = add(mapping, NST_NODE_KEEP);
+    keep->level = l;
+    keep->tensors = ~0u;
+  }
   if (!nst_draft_is_cascade(d)) {
     add(mapping, NST_NODE_COMPUTE);
     return;
@@ -57,7 +60,17 @@ static void idle_hardware(nst_draft *d) {
   }
 }
 
-void nst_idle_program(const nst_draft *d, nestor_buffer *out) {
+static unsigned all_memories(const nst_draft *d) {
+  unsigned levels = 0;
+  for (int l = 0; l >= 0; l = nst_draft_next_memory(d, l)) levels |= 1u << l;
+  return levels;
+}
+
+int nst_idle_programs(const nst_draft *d) {
+  return d->target == NST_KIND_GEN_WORKLOAD || d->target == NST_KIND_GEN_HARDWARE ? 1 : 3;
+}
+
+void nst_idle_program(const nst_draft *d, int which, nestor_buffer *out) {
   nst_draft *idle = nst_memory_new(1, sizeof *idle);
   *idle = *d;
   if (d->target == NST_KIND_GEN_WORKLOAD) {
@@ -67,7 +80,7 @@ void nst_idle_program(const nst_draft *d, nestor_buffer *out) {
     idle_hardware(idle);
     nst_draft_write_hardware(idle, out);
   } else {
-    nst_idle_mapping(idle, 0, 0);
+    nst_idle_mapping(idle, 0, which == 0 ? all_memories(d) : 1u << (which == 1 ? 0 : nst_draft_next_memory(d, 0)));
     nst_draft_write_mapping(idle, 0, NULL, out);
   }
   free(idle);
