@@ -269,7 +269,7 @@ static void check_first_line(const nst_task *task, const nst_key *key) {
 
 static void repairs_can_be_solved_and_layout_tells_nothing(void **state) {
   (void)state;
-  nst_suite_options o = options_of("repairs", NST_SPLIT_TRAIN, 150);
+  nst_suite_options o = options_of("repairs", NST_SPLIT_TRAIN, 300);
   o.kinds = 1 << NST_KIND_REPAIR;
   o.examples = 0;
   records r = generate(&o);
