@@ -81,22 +81,6 @@ static double idle_share(const nst_body_maker *b, const nst_point *points, const
   return (double)(zeros > onces ? zeros : onces) / n;
 }
 
-/* Whether some output depends on a tile: else nothing of the mapping is asked for. */
-static bool uses_tiles(const nst_draft *d, const char *answer) {
-  const nst_draft_mapping *m = &d->mappings[0];
-  for (const char *at = strstr(answer, "out "); at && *at;) {
-    const size_t size = strcspn(at, " ()+-*/,<>=\n");
-    for (int p = 0; p < m->nparams; p++) {
-      const char *name = m->params[p].name, *word = at;
-      if (m->params[p].role != NST_ROLE_TILE) continue;
-      const size_t skip = size > 2 && !strncmp(word, "n_", 2) ? 2 : 0;
-      if (size - skip == strlen(name) && !memcmp(word + skip, name, size - skip)) return true;
-    }
-    at += size + (at[size] != '\0');
-  }
-  return false;
-}
-
 bool nst_body_model(nst_body_maker *b) {
   const nst_draft *d = b->d;
   const nst_draft_mapping *m = &d->mappings[0];
@@ -113,10 +97,6 @@ bool nst_body_model(nst_body_maker *b) {
   json_t *params = json_array(), *rows = json_array(), *values = json_array(), *outs = json_array();
   nst_point *points = nst_memory_new(POINTS, sizeof *points);
   good = eval && model;
-  if (good && !uses_tiles(d, nestor_buffer_data(b->answer))) {
-    snprintf(s.why, sizeof s.why, "no output depends on a tile");
-    good = false;
-  }
   if (good && !nst_points_draw(points, POINTS, d, m, MOST_OPERATIONS, &b->random)) {
     snprintf(s.why, sizeof s.why, "no hidden points with imperfect tiles and larger values");
     good = false;
