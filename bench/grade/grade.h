@@ -1,7 +1,8 @@
 /* Judging samples: what the commands, the server and the library call.
  *
  * A grader holds tasks with their keys and a pool of workers. It never compiles a candidate itself; what is expected never leaves it. The same
- * sample gives the same result, for any number of workers and any load. Calls of one grader come from one thread; results of a batch keep the order of
+ * sample gives the same result, for any number of workers and any load. Calls of one grader come from one thread; a
+ * process that is forked off may go on with it, and has workers of its own then; results of a batch keep the order of
  * the samples. */
 #ifndef NST_BENCH_GRADE_GRADE_H
 #define NST_BENCH_GRADE_GRADE_H

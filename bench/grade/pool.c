@@ -27,6 +27,7 @@ struct nst_pool {
   char *path;
   nst_worker_hello hello;
   int nmembers, watchdog;
+  pid_t owner; /* whose workers they are */
   member *members;
   struct pollfd *polls;
   /* of a run */
@@ -66,6 +67,7 @@ nst_pool *nst_pool_new(const char *path, int workers, char error[NST_RECORD_ERRO
   p->path = nst_memory_text(path, strlen(path));
   p->nmembers = workers;
   p->watchdog = WATCHDOG_MS;
+  p->owner = getpid();
   p->members = nst_memory_new((size_t)workers, sizeof *p->members);
   p->polls = nst_memory_new((size_t)workers, sizeof *p->polls);
   for (int i = 0; i < workers; i++) {
@@ -77,8 +79,19 @@ nst_pool *nst_pool_new(const char *path, int workers, char error[NST_RECORD_ERRO
   return p;
 }
 
+/* In a process that was forked off the workers are those of another: they are left to it. Buffers too: it may have been about to grow them. */
+static void leave_to_owner(nst_pool *p) {
+  if (p->owner == getpid()) return;
+  for (int i = 0; i < p->nmembers; i++) {
+    nst_worker_leave(&p->members[i].process);
+    p->members[i] = (member){0};
+  }
+  p->owner = getpid();
+}
+
 void nst_pool_free(nst_pool *p) {
   if (!p) return;
+  leave_to_owner(p);
   for (int i = 0; i < p->nmembers; i++) {
     nst_worker_stop(&p->members[i].process);
     nst_wire_fini(&p->members[i].process.in);
@@ -135,7 +148,8 @@ static bool from_outside(int signal) {
          signal == SIGXCPU;
 }
 
-/* The worker has ended, or is ended for its silence or for a reply that is none: what of its jobs is known by that, what must be done again? */
+/* The worker has ended, or is ended for its silence or for a reply that is none: what of its jobs is known by that, what must be
+ * done again? A worker may have died before its job came: nothing is said of a job that saw only one end. */
 static void bury(nst_pool *p, member *m, bool hung, bool broken) {
   const int ended_by = nst_worker_stop(&m->process), signal = broken ? 0 : ended_by;
   const bool alone = m->njobs == 1;
@@ -143,7 +157,7 @@ static void bury(nst_pool *p, member *m, bool hung, bool broken) {
     const uint32_t job = m->jobs[i];
     const uint8_t tries = p->tries[job] < 255 ? ++p->tries[job] : 255;
     if (alone && hung && tries > 1) finish(p, job, (nst_job_report){.end = NST_JOB_HANGS});
-    else if (alone && !hung && !from_outside(signal)) finish(p, job, (nst_job_report){.end = NST_JOB_DIED, .signal = signal});
+    else if (alone && !hung && !from_outside(signal) && tries > 1) finish(p, job, (nst_job_report){.end = NST_JOB_DIED, .signal = signal});
     else if (alone && !hung && tries >= OUTSIDE_KILLS) finish(p, job, (nst_job_report){.end = NST_JOB_KILLED, .signal = signal});
     else p->again[p->nagain++] = job;
   }
@@ -208,6 +222,7 @@ static bool staff(nst_pool *p) {
 }
 
 void nst_pool_run(nst_pool *p, uint32_t n, const nst_jobs *jobs) {
+  leave_to_owner(p);
   p->jobs = jobs;
   p->n = n;
   p->next = 0;

@@ -1,8 +1,10 @@
 /* A pool of workers: processes that are started before any candidate is there, fed with frames, watched, and replaced when they die.
  *
  * A job is a number. Workers get several jobs at a time; where one dies, what it had not answered is done again, each job alone, so that only the job
- * that kills a worker by itself is told so. A worker that says nothing for the time of the watchdog is ended with its process group; its
- * jobs are done again likewise, and one that hangs alone is told so. Neither changes what any other job gives. */
+ * that kills a second worker, all by itself, is told so. A worker that says nothing for the time of the watchdog is ended with its process group; its
+ * jobs are done again likewise, and one that hangs alone is told so. Neither changes what any other job gives.
+ *
+ * A process that is forked off starts workers of its own when it first runs a pool; it leaves those of the process before it alone. */
 #ifndef NST_BENCH_GRADE_POOL_H
 #define NST_BENCH_GRADE_POOL_H
 #include "bench/grade/wire.h"
@@ -12,7 +14,7 @@ typedef struct nst_pool nst_pool;
 
 typedef enum {
   NST_JOB_ANSWERED, /* there is a reply */
-  NST_JOB_DIED,     /* the worker dies of it: `signal`, or 0 where it ended by itself */
+  NST_JOB_DIED,     /* workers die of it: `signal`, or 0 where it ended by itself */
   NST_JOB_HANGS,    /* no reply within the watchdog's time, twice */
   NST_JOB_KILLED,   /* its workers were killed from outside, again and again */
   NST_JOB_NO_WORKER /* no worker could be started: `error` */

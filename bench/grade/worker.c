@@ -135,6 +135,11 @@ int nst_worker_stop(nst_worker *w) {
   return signal_before;
 }
 
+void nst_worker_leave(nst_worker *w) {
+  if (w->pid) close(w->fd);
+  w->pid = 0;
+}
+
 /* ---- the socket ----------------------------------------------------------- */
 
 bool nst_worker_send(nst_worker *w) {

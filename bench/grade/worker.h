@@ -20,6 +20,8 @@ bool nst_worker_find(char *path, size_t size);
 bool nst_worker_start(nst_worker *worker, nst_worker_hello *hello, const char *path, char error[NST_RECORD_ERROR]);
 /* Ends it and its process group, and waits for it. Returns the signal that ended it before (0: none, or it is not known). */
 int nst_worker_stop(nst_worker *worker);
+/* Forgets one that belongs to the process this one was forked off. */
+void nst_worker_leave(nst_worker *worker);
 /* Sends what it can of `out`; reads what is there into `in`. false: the worker is gone. */
 bool nst_worker_send(nst_worker *worker);
 bool nst_worker_receive(nst_worker *worker);

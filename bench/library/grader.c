@@ -8,6 +8,8 @@
 #include <locale.h>
 #include <nestor/grade.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@ struct nst_grader {
   nst_grading *grading;
   locale_t c; /* numbers are written and read in it, whatever the host's locale is */
   pthread_mutex_t lock;
+  atomic_int owner; /* the process whose lock it is; 0 while it is made anew */
 };
 
 /* ---- loading -------------------------------------------------------------- */
@@ -62,6 +65,7 @@ nst_grader *nst_grader_new(const char *tasks_path, const char *key_path, int wor
   const bool ok = g->grading && load(g->grading, tasks_path, add_task, reason) && load(g->grading, key_path, add_key, reason);
   uselocale(before);
   if (error) *error = ok ? NULL : nst_memory_text(reason, strlen(reason));
+  g->owner = getpid();
   if (ok) return pthread_mutex_init(&g->lock, NULL), g;
   nst_grading_free(g->grading);
   freelocale(g->c);
@@ -69,8 +73,20 @@ nst_grader *nst_grader_new(const char *tasks_path, const char *key_path, int wor
   return NULL;
 }
 
+/* In a process that was forked off, a thread that is not there may have held the lock: the first that comes makes another. */
+static void own(nst_grader *g) {
+  const int self = getpid();
+  for (int owner = g->owner; owner != self; owner = g->owner) {
+    if (owner && atomic_compare_exchange_strong(&g->owner, &owner, 0)) {
+      pthread_mutex_init(&g->lock, NULL);
+      g->owner = self;
+    } else sched_yield();
+  }
+}
+
 void nst_grader_free(nst_grader *g) {
   if (!g) return;
+  own(g);
   nst_grading_free(g->grading);
   pthread_mutex_destroy(&g->lock);
   freelocale(g->c);
@@ -156,6 +172,7 @@ static void judge(output *out, nst_grading *g, const char *text, size_t size) {
 
 char *nst_grader_grade(nst_grader *g, const char *samples, size_t size) {
   output out = {.text = nst_memory_text("", 0), .capacity = 1};
+  own(g);
   pthread_mutex_lock(&g->lock);
   const locale_t before = uselocale(g->c);
   judge(&out, g->grading, samples, size);

@@ -8,7 +8,9 @@
  *
  * Lines are those of docs/benchmark.md: samples {"task_id":..., "completion":...} in, results out. Candidates are judged in
  * processes of their own (the program nestor-grade-worker), which are started without forking this one: a host may have
- * threads. A grader may be called by any number of threads; calls wait for each other. The library never prints and never
+ * threads. A grader may be called by any number of threads; calls wait for each other. A process
+ * that is forked off may go on with the grader: it gets workers of its own with its first call, and nst_grader_free there leaves
+ * the other process's alone. The library never prints and never
  * exits; it aborts only when memory runs out. The environment and the locale do not matter. */
 #ifndef NESTOR_GRADE_H
 #define NESTOR_GRADE_H

@@ -166,6 +166,25 @@ class Rewards(unittest.TestCase):
             got = list(pool.map(lambda s: grader.grade(*s)["passed"], self.all))
         self.assertEqual(got, [True] * len(self.right) + [False] * len(self.wrong))
 
+    @unittest.skipIf(SANITIZED, "the library is not loaded")
+    def test_a_forked_process_shares_a_grader(self):
+        """What data loaders do; a thread may be judging while the process is forked."""
+        with self.grader() as grader, concurrent.futures.ThreadPoolExecutor(1) as pool:
+            judged = pool.submit(lambda: [grader.grade_many(self.right) for _ in range(20)])
+            children = []
+            for _ in range(4):
+                child = os.fork()
+                if child == 0:
+                    try:
+                        code = 0 if [r["passed"] for r in grader.grade_many(self.all)] == [True] * len(self.right) + [False] * len(self.wrong) else 1
+                        grader.close()
+                    except BaseException:
+                        code = 2
+                    os._exit(code)
+                children.append(child)
+            self.assertEqual([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children], [0] * 4)
+            self.assertTrue(all(r["passed"] for batch in judged.result() for r in batch))
+
     def test_trl(self):
         trl = importlib.import_module("nestor_trl")
         rows = trl.dataset(self.rows)

@@ -329,6 +329,63 @@ static void a_stopped_worker_is_replaced(void **state) {
   end(f);
 }
 
+/* Waits until a worker has ended; whoever stops it still learns how. */
+static void await_end(pid_t pid) {
+  siginfo_t info;
+  assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+/* One that dies while it has nothing to do costs no answer anything. */
+static void a_worker_that_dies_idle_costs_nothing(void **state) {
+  (void)state;
+  static const int signals[] = {SIGSEGV, SIGKILL, SIGABRT, SIGBUS, SIGTERM};
+  fixture *f = begin(1, false);
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    expect(f, "h-mapping", fenced(f->mapping), NST_OUTCOME_PASSED);
+    const pid_t pid = (pid_t)nst_grading_worker(f->grading, 0);
+    kill(pid, signals[i]);
+    await_end(pid);
+    expect(f, "h-mapping", fenced(f->mapping), NST_OUTCOME_PASSED);
+  }
+  end(f);
+}
+
+/* Both processes judge at the same time, each its own samples; the one that was forked off ends the grader, and the other's workers live. */
+static void a_forked_process_has_workers_of_its_own(void **state) {
+  char *expected = grade_many(*state);
+  fixture *f = begin(2, false);
+  const int ours[] = {nst_grading_worker(f->grading, 0), nst_grading_worker(f->grading, 1)};
+  const pid_t child = fork();
+  if (child == 0) {
+    bool good = true;
+    char *completion = changed(f->mapping, "for k\n}", "for q\n}");
+    for (int i = 0; good && i < 100; i++) {
+      nst_result r = grade(f, "h-mapping", completion, NULL);
+      good = r.outcome == NST_OUTCOME_TYPE;
+      nst_result_fini(&r);
+    }
+    for (int i = 0; i < 2; i++) good = good && nst_grading_worker(f->grading, i) != ours[i];
+    end(f);
+    _exit(!good);
+  }
+  for (int i = 0; i < 5; i++) {
+    char *got = grade_many(f);
+    assert_string_equal(got, expected);
+    free(got);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  for (int i = 0; i < 2; i++) assert_int_equal(nst_grading_worker(f->grading, i), ours[i]);
+  for (int i = 0; i < 2; i++) {
+    siginfo_t info = {0};
+    assert_int_equal(waitid(P_PID, (id_t)ours[i], &info, WEXITED | WNOHANG | WNOWAIT), 0);
+    assert_int_equal(info.si_pid, 0); /* it has not ended */
+  }
+  end(f);
+  free(expected);
+}
+
 static void a_missing_worker_is_told(void **state) {
   (void)state;
   char error[NST_RECORD_ERROR];
@@ -515,6 +572,8 @@ int main(void) {
     cmocka_unit_test(any_number_of_workers_gives_the_same_bytes),
     cmocka_unit_test(killed_workers_change_nothing),
     cmocka_unit_test(a_stopped_worker_is_replaced),
+    cmocka_unit_test(a_worker_that_dies_idle_costs_nothing),
+    cmocka_unit_test(a_forked_process_has_workers_of_its_own),
     cmocka_unit_test(a_missing_worker_is_told),
     cmocka_unit_test(keys_are_checked),
     cmocka_unit_test(timing_is_told_only_where_it_is_asked_for),
