@@ -171,8 +171,10 @@ int bench_asking_begin(bench_asking *a, const char *tasks_path) {
   a->run = nst_runfile_open(a->run_path, true, error);
   if (!a->run) return cli_say("%s", error), CLI_IO;
   nst_run_settings_recall_price(&a->settings, a->run);
-  if (!nst_run_settings_agree(a->run, &a->settings, a->tasks, a->ntasks, a->nasked, a->samples, error))
+  if (!nst_run_settings_agree(a->run, &a->settings, a->tasks, a->ntasks, a->nasked, a->samples, error)) {
+    if (strncmp(error, a->run_path, strnlen(a->run_path, 120)) == 0) return cli_say("%s", error), CLI_IO; /* of the file itself */
     return cli_say("%s: %s", a->run_path, error), CLI_WRONG_USAGE;
+  }
   a->client = nst_client_new(&a->settings, &a->patience, &a->server, a->key, error);
   if (!a->client) return cli_say("%s", error), CLI_WRONG_USAGE;
   recall_refused(a);

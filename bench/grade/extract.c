@@ -113,6 +113,18 @@ static bool closes(const fence *f, span line) {
   return (size_t)(p - start) >= f->length && all_space(p, line.end);
 }
 
+/* A fence glued to the last brace of the program: where it begins, else NULL. In a comment it is none. */
+static const char *closes_behind_brace(const fence *f, span line) {
+  const char *end = line.end;
+  while (end > line.text && is_space(end[-1])) end--;
+  const char *mark = end;
+  while (mark > line.text && mark[-1] == f->mark) mark--;
+  const char *brace = mark;
+  while (brace > line.text && is_blank(brace[-1])) brace--;
+  if ((size_t)(end - mark) < f->length || brace == line.text || brace[-1] != '}') return NULL;
+  return memchr(line.text, '#', (size_t)(brace - line.text)) ? NULL : mark;
+}
+
 static bool is_nest(const fence *f) {
   return f->tag.end - f->tag.text == 4 && nst_extract_begins(f->tag.text, 4, "nest");
 }
@@ -134,9 +146,10 @@ static bool last_block(nst_extract *out, const char *at, const char *end) {
       if (opens(&f, line)) begin = next;
       continue;
     }
-    if (!closes(&f, line)) continue;
-    if (!all_space(begin, at) && (is_nest(&f) || out->step != NST_STEP_NEST_FENCE))
-      take(out, is_nest(&f) ? NST_STEP_NEST_FENCE : NST_STEP_FENCE, begin, at, false);
+    const char *stop = closes(&f, line) ? at : closes_behind_brace(&f, line);
+    if (!stop) continue;
+    if (!all_space(begin, stop) && (is_nest(&f) || out->step != NST_STEP_NEST_FENCE))
+      take(out, is_nest(&f) ? NST_STEP_NEST_FENCE : NST_STEP_FENCE, begin, stop, false);
     begin = NULL;
   }
   if (begin && !all_space(begin, end) && (is_nest(&f) || out->step != NST_STEP_NEST_FENCE))

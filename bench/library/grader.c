@@ -36,20 +36,24 @@ static bool add_key(nst_grading *g, const nst_line *line, char error[NST_RECORD_
   return nst_key_parse(&key, line->text, line->size, error) && nst_grading_add_key(g, &key, error);
 }
 
-static bool load(nst_grading *g, const char *path, bool (*add)(nst_grading *, const nst_line *, char *), char reason[REASON]) {
+static bool load(nst_grading *g, const char *path, bool (*add)(nst_grading *, const nst_line *, char *), const char *what,
+                 char reason[REASON]) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return snprintf(reason, REASON, "cannot open %.200s: %s", path, strerror(errno)), false;
   nst_lines *lines = nst_lines_new(fd, LONGEST_LINE);
   nst_line line;
   nst_line_status status;
   bool ok = true;
+  size_t n = 0;
   while (ok && (status = nst_lines_next(lines, &line)) != NST_LINE_END) {
     char error[NST_RECORD_ERROR] = "it is longer than 256 MiB";
     if (status == NST_LINE_FAILED) snprintf(error, sizeof error, "%s", strerror(errno));
     ok = status == NST_LINE_READ && add(g, &line, error);
     if (!ok) snprintf(reason, REASON, "%.200s:%llu: %s", path, (unsigned long long)line.number, error);
     if (status == NST_LINE_FAILED) break;
+    n++;
   }
+  if (ok && !n) snprintf(reason, REASON, "%.200s holds no %s", path, what), ok = false;
   nst_lines_free(lines);
   close(fd);
   return ok;
@@ -62,7 +66,7 @@ nst_grader *nst_grader_new(const char *tasks_path, const char *key_path, int wor
   const locale_t before = uselocale(g->c);
   g->grading = nst_grading_new(&(nst_grading_options){.workers = workers}, why);
   if (!g->grading) snprintf(reason, sizeof reason, "%s", why);
-  const bool ok = g->grading && load(g->grading, tasks_path, add_task, reason) && load(g->grading, key_path, add_key, reason);
+  const bool ok = g->grading && load(g->grading, tasks_path, add_task, "task", reason) && load(g->grading, key_path, add_key, "key", reason);
   uselocale(before);
   if (error) *error = ok ? NULL : nst_memory_text(reason, strlen(reason));
   g->owner = getpid();
@@ -144,6 +148,7 @@ static bool is_blank(const char *text, size_t size) {
 
 static void judge(output *out, nst_grading *g, const char *text, size_t size) {
   const char *end = text + size;
+  if (size >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3)) text += 3; /* a byte order mark */
   size_t most = 1;
   for (const char *p = text; (p = memchr(p, '\n', (size_t)(end - p))); p++) most++;
   lines_of_samples l = {.refusals = nst_memory_new(most, sizeof *l.refusals), .samples = nst_memory_new(most, sizeof *l.samples)};

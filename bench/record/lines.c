@@ -77,10 +77,10 @@ nst_line_status nst_lines_next(nst_lines *l, nst_line *out) {
       continue;
     }
     if (!feed && !have && !skipping) return NST_LINE_END;
-    const size_t size = feed ? (size_t)(feed - start) : have;
+    size_t size = feed ? (size_t)(feed - start) : have;
     l->begin += size + (feed != NULL);
     l->looked = 0;
-    l->number++;
+    if (!l->number++ && size >= 3 && !memcmp(start, "\xEF\xBB\xBF", 3)) start += 3, size -= 3;
     *out = (nst_line){start, size, l->number};
     if (skipping || size > l->most) return out->size = 0, NST_LINE_TOO_LONG;
     if (!blank(start, size)) return NST_LINE_READ;

@@ -1,7 +1,7 @@
 /* JSON Lines from a descriptor, one at a time.
  *
  * Lines may be of any length up to a bound; a longer one is skipped and told of, and the next is read as if it had not been there. A last line
- * without a line feed is a line. Memory is one buffer of the longest line so far. */
+ * without a line feed is a line. A byte order mark in front of the first is passed over. Memory is one buffer of the longest line so far. */
 #ifndef NST_BENCH_RECORD_LINES_H
 #define NST_BENCH_RECORD_LINES_H
 #include <stdbool.h>

@@ -37,6 +37,16 @@ double nst_pace_backoff(uint64_t attempt, double random) {
 
 /* ---- texts of waits ------------------------------------------------------- */
 
+/* Digits and a point: strtod alone would take hexadecimal numbers and exponents too. */
+static double decimal(const char *text, char **end) {
+  char digits[64];
+  const size_t n = strspn(text, "0123456789.");
+  snprintf(digits, sizeof digits, "%.*s", (int)(n < sizeof digits ? n : 0), text);
+  const double value = strtod(digits, end);
+  *end = (char *)text + (*end - digits);
+  return value;
+}
+
 /* "1h2m3.5s": numbers with units, to the end. */
 static double duration(const char *text) {
   static const struct {
@@ -47,7 +57,7 @@ static double duration(const char *text) {
   while (*text) {
     char *end;
     if (*text < '0' || *text > '9') return -1;
-    const double n = strtod(text, &end);
+    const double n = decimal(text, &end);
     size_t unit = 0;
     while (unit < sizeof units / sizeof *units && strncmp(end, units[unit].name, strlen(units[unit].name))) unit++;
     if (unit == sizeof units / sizeof *units) return -1;
@@ -62,7 +72,7 @@ static double instant(const char *text) {
   const char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
   if (!rest) return -1;
   double zone = 0, fraction = 0;
-  if (*rest == '.') fraction = strtod(rest, (char **)&rest);
+  if (*rest == '.') fraction = decimal(rest, (char **)&rest);
   int hours, minutes;
   if ((*rest == '+' || *rest == '-') && sscanf(rest + 1, "%2d:%2d", &hours, &minutes) == 2)
     zone = (*rest == '-' ? -1 : 1) * (hours * 3600.0 + minutes * 60.0);
@@ -74,7 +84,7 @@ double nst_pace_read_wait(const char *text, double now) {
   char *end;
   double seconds = -1;
   if (*text >= '0' && *text <= '9') {
-    const double n = strtod(text, &end);
+    const double n = decimal(text, &end);
     end += strspn(end, " \t\r\n");
     if (!*end)
       seconds = n > 1e11 ? n / 1000 - now : n > 1e9 ? n - now : n;
@@ -153,7 +163,7 @@ void nst_pace_headers_take(nst_pace_headers *h, const char *line, unsigned long 
   if (reset)
     memcpy(h->limits[at].reset, value, length + 1);
   else if (*value >= '0' && *value <= '9')
-    h->limits[at].remaining = strtod(value, NULL);
+    h->limits[at].remaining = decimal(value, &(char *){NULL});
 }
 
 double nst_pace_headers_wait(const nst_pace_headers *h, bool refused, double clock) {

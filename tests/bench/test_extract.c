@@ -38,6 +38,11 @@ static void fences_have_lengths_and_marks(void **state) {
   finds("~~~nest\na\n```\n~~~\n", NST_STEP_NEST_FENCE, "a\n```\n");
   finds("```nest\r\na\r\n```\r\n", NST_STEP_NEST_FENCE, "a\r\n");
   finds("1. Answer:\n\n   ```nest\n   a\n   ```\n", NST_STEP_NEST_FENCE, "   a\n");
+  finds("```nest\nmapping a { }```\nSo.", NST_STEP_NEST_FENCE, "mapping a { }");
+  finds("```nest\nmapping a {\n} ```  \nSo {`x`}", NST_STEP_NEST_FENCE, "mapping a {\n} ");
+  finds("```nest\nmapping a { }```\nor\n```nest\nmapping b { }```", NST_STEP_NEST_FENCE, "mapping b { }");
+  finds("```nest\n# { }```\na\n```", NST_STEP_NEST_FENCE, "# { }```\na\n");
+  finds("```nest\na }``\n```", NST_STEP_NEST_FENCE, "a }``\n");
   none("Use the `keep` item and ```three``` marks.");
   const nst_extract cut = program("```nest\nmapping x of w on h {");
   assert_int_equal(cut.step, NST_STEP_NEST_FENCE);

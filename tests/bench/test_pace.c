@@ -15,6 +15,9 @@ static void waits_are_read(void **state) {
     const char *text;
     double seconds;
   } known[] = {{"2", 2},
+               {"0x10", -1},
+               {"0x10s", -1},
+               {"1e3", -1},
                {" 0 ", 0},
                {"1.5", 1.5},
                {"1s", 1},

@@ -83,12 +83,13 @@ static void lines_are_bounded(void **state) {
   (void)state;
   int ends[2];
   assert_int_equal(pipe(ends), 0);
-  static const char text[] = "one\n\n  \ntwo two\r\nthree is too long to be kept\nfour";
+  static const char text[] = "\xEF\xBB\xBFone\n\n  \ntwo two\r\nthree is too long to be kept\nfour";
   assert_int_equal(write(ends[1], text, sizeof text - 1), sizeof text - 1);
   close(ends[1]);
   nst_lines *lines = nst_lines_new(ends[0], 10);
   nst_line line;
   assert_int_equal(nst_lines_next(lines, &line), NST_LINE_READ);
+  assert_int_equal(line.size, 3);
   assert_memory_equal(line.text, "one", line.size);
   assert_int_equal(nst_lines_next(lines, &line), NST_LINE_READ);
   assert_int_equal(line.number, 4);
