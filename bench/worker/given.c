@@ -140,27 +140,30 @@ static bool is_default(const nestor_program *p, size_t s, size_t i, nst_text by_
   return param_of(&parameter, p, defaults.text, k) && argument.default_value == parameter.default_value && fabs(argument.default_value) < EXACT;
 }
 
-static bool arguments_are_defaults(nst_build *b, const nestor_session *session, side sides[2], const nestor_program *program, size_t mapping) {
+static bool arguments_are_defaults(const nst_build *b, const nestor_session *session, side sides[2], const nestor_program *program,
+                                   size_t mapping) {
   nst_text names[2][MOST] = {0};
-  const size_t size = b->text.size;
   bool good = true;
-  put(&b->text, "workload nst_plain_workload { dim nst_i = 1  nst_Y[nst_i] = nst_X[nst_i] }\n"
+  nst_build own = *b; /* with a text of its own: parameters and arguments are places in the other, which must not move */
+  own.text = (nst_wire){0};
+  nst_wire_put(&own.text, b->text.bytes, b->text.size);
+  put(&own.text, "workload nst_plain_workload { dim nst_i = 1  nst_Y[nst_i] = nst_X[nst_i] }\n"
                 "hardware nst_plain_hardware { memory nst_M  compute nst_C }\n");
   for (size_t s = 0; s < 2; s++) {
-    put_list(&b->text, defaults_of(s).text, "", sides[s].parameters.items, sides[s].parameters.n);
+    put_list(&own.text, defaults_of(s).text, "", sides[s].parameters.items, sides[s].parameters.n);
     for (size_t i = 0; i < sides[s].arguments.n; i++) {
       nst_text *item = &sides[s].arguments.items[i];
       is_named(&names[s][i], item);
       good = good && !uses_parameter(*item, program, mapping);
-      put_list(&b->text, argument_of(s, i).text, "nst_value = ", item, 1);
+      put_list(&own.text, argument_of(s, i).text, "nst_value = ", item, 1);
     }
   }
-  nestor_program *p = good ? nst_build_compile(b, session) : NULL;
-  b->text.size = size;
+  nestor_program *p = good ? nst_build_compile(&own, session) : NULL;
   good = good && nestor_program_status(p) == NESTOR_OK;
   for (size_t s = 0; s < 2; s++)
     for (size_t i = 0; good && i < sides[s].arguments.n; i++) good = is_default(p, s, i, names[s][i]);
   nestor_program_free(p);
+  nst_wire_fini(&own.text);
   return good;
 }
 
