@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ enum {
   HOLD_NS = 10 * 1000000,   /* but not longer than this */
   RETIRE_AFTER = 200000,    /* requests */
   RETIRE_MIB = 256,         /* of memory ever used */
-  RETIRE_SECONDS = 60       /* of processor time */
+  RETIRE_SECONDS = 60,      /* of processor time */
+  STACK_BYTES = 8 << 20
 };
 
 static bool write_all(nst_wire *out) {
@@ -108,6 +110,31 @@ static bool say_hello(const char *error) {
   return ok;
 }
 
+/* Everything that meets a candidate. On a thread, because its stack is of one size whatever the limits of the process are. */
+static void *work(void *context) {
+  int *code = context;
+  warm_up();
+  nst_judge *judge = nst_judge_new();
+  char error[256] = "";
+  const bool shut = nst_sandbox_enter(SOCKET, error, sizeof error);
+  *code = say_hello(error) && shut ? serve(judge) : 1;
+  nst_judge_free(judge);
+  return NULL;
+}
+
+static int work_on_a_stack(void) {
+  pthread_t thread;
+  pthread_attr_t attributes;
+  int code = 1;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  const int fail = pthread_create(&thread, &attributes, work, &code);
+  pthread_attr_destroy(&attributes);
+  if (!fail) pthread_join(thread, NULL);
+  else if (!say_hello("the worker cannot start its thread")) return 1;
+  return code;
+}
+
 int main(int argc, char **argv) {
   int type;
   socklen_t size = sizeof type;
@@ -122,13 +149,7 @@ int main(int argc, char **argv) {
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
   mallopt(M_TOP_PAD, 4 << 20);
+  mallopt(M_ARENA_MAX, 1); /* one thread works */
   close_range(SOCKET + 1, ~0U, 0);
-  warm_up();
-  nst_judge *judge = nst_judge_new();
-  char error[256] = "";
-  const bool shut = nst_sandbox_enter(SOCKET, error, sizeof error);
-  if (!say_hello(error) || !shut) return 1;
-  const int code = serve(judge);
-  nst_judge_free(judge);
-  return code;
+  return work_on_a_stack();
 }

@@ -52,7 +52,7 @@ static int filter(scmp_filter_ctx c, int socket) {
     {SCMP_SYS(mmap), 2, {has(2, PROT_EXEC, 0), has(3, MAP_ANONYMOUS, MAP_ANONYMOUS)}},
     {SCMP_SYS(mprotect), 1, {has(2, PROT_EXEC, 0)}},
   };
-  int fail = 0;
+  int fail = seccomp_attr_set(c, SCMP_FLTATR_CTL_TSYNC, 1); /* every thread, also the one that waits */
   for (size_t i = 0; !fail && i < sizeof plain_calls / sizeof *plain_calls; i++)
     fail = seccomp_rule_add(c, SCMP_ACT_ALLOW, plain_calls[i], 0);
   for (size_t i = 0; !fail && i < sizeof calls / sizeof *calls; i++)
