@@ -633,6 +633,16 @@ class Runs(Case):
             self.assertEqual(len(self.samples()), 60)
             self.assertEqual(len(server.requests), asked + 60 - there)
 
+    def test_a_damaged_run_file_is_an_error_of_its_own(self):
+        tasks = self.tasks(60)
+        with Server(lambda r: chat(r.task)) as server:
+            self.run_it(server, tasks)
+            whole = pathlib.Path(self.run_file).read_bytes()
+            for damaged in (whole[:4096], whole[:4096] + bytes(255 if i % 97 == 0 else b for i, b in enumerate(whole[4096:]))):
+                pathlib.Path(self.run_file).write_bytes(damaged)
+                self.run_it(server, tasks, code=3)
+                self.assertEqual(self.said.count(str(self.run_file)), 1, self.said)
+
     # ---- progress
 
     def test_a_terminal_sees_a_bar(self):
