@@ -641,7 +641,18 @@ class Runs(Case):
             for damaged in (whole[:4096], whole[:4096] + bytes(255 if i % 97 == 0 else b for i, b in enumerate(whole[4096:]))):
                 pathlib.Path(self.run_file).write_bytes(damaged)
                 self.run_it(server, tasks, code=3)
-                self.assertEqual(self.said.count(str(self.run_file)), 1, self.said)
+                self.assertEqual(self.said.splitlines()[0].count(str(self.run_file)), 1, self.said)
+
+    def test_a_disk_that_is_full_at_any_moment_is_told(self):
+        tasks = self.tasks(5)
+        with Server(lambda r: chat(r.task)) as server:
+            for size in range(8192, 160000, 8192):
+                self.run_file = self.dir / f"{size}.run"
+                done = subprocess.run(self.command(server, tasks), cwd=self.dir, env=self.environment(), capture_output=True, text=True,
+                                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
+                self.assertIn(done.returncode, (0, 3), done.stderr)
+                for line in done.stderr.splitlines():
+                    self.assertLessEqual(line.count(f"{size}.run"), 1, line)
 
     # ---- progress
 
