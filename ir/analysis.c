@@ -182,9 +182,12 @@ bool nst_analysis_count(nst_analysis *a, const nst_nest *nest, nst_counts *out, 
   for (int i = 0; i < p->ngroups; i++) {
     const nst_plan_group *g = &p->groups[i];
     if (!nst_fuel_spend(a->fuel, (uint64_t)g->ninputs / 4)) return out_of_fuel(a, diags);
-    for (int k = 0; k < g->ninputs; k++) a->inputs[k] = nst_input_of(nest, g->inputs[k]);
-    const size_t bytes = (size_t)g->ninputs * sizeof *a->inputs;
-    if (a->known[i] && !memcmp(a->counted[i], a->inputs, bytes)) {
+    int64_t differ = !a->known[i];
+    for (int k = 0; k < g->ninputs; k++) {
+      a->inputs[k] = nst_input_of(nest, g->inputs[k]);
+      differ |= a->inputs[k] ^ a->counted[i][k];
+    }
+    if (!differ) {
       if (!nst_fuel_spend(a->fuel, a->steps[i])) return out_of_fuel(a, diags);
       continue;
     }
@@ -195,7 +198,7 @@ bool nst_analysis_count(nst_analysis *a, const nst_nest *nest, nst_counts *out, 
       refuse(a, g, diags);
       return false;
     }
-    memcpy(a->counted[i], a->inputs, bytes);
+    memcpy(a->counted[i], a->inputs, (size_t)g->ninputs * sizeof *a->inputs);
     a->known[i] = true;
     a->steps[i] = a->fuel ? before - *a->fuel : 0;
   }

@@ -37,9 +37,7 @@ void nst_group_scratch_free(nst_group_scratch *s) {
   free(s);
 }
 
-/* Memory until the next call; not zeroed. Blocks are kept; what is larger than a block has one of its own. */
-static void *take(nst_group_scratch *s, size_t n, size_t size) {
-  size_t bytes = (n * size + 15) / 16 * 16;
+static void *take_from_next(nst_group_scratch *s, size_t bytes) {
   while (s->block < s->nblocks && s->used + bytes > s->blocks[s->block].size) {
     s->block++;
     s->used = 0;
@@ -52,6 +50,15 @@ static void *take(nst_group_scratch *s, size_t n, size_t size) {
     s->blocks[s->nblocks].bytes = malloc(s->blocks[s->nblocks].size);
     if (!s->blocks[s->nblocks++].bytes) nst_out_of_memory();
   }
+  void *p = s->blocks[s->block].bytes + s->used;
+  s->used += bytes;
+  return p;
+}
+
+/* Memory until the next call; not zeroed. Blocks are kept; what is larger than a block has one of its own. */
+static inline void *take(nst_group_scratch *s, size_t n, size_t size) {
+  const size_t bytes = (n * size + 15) / 16 * 16;
+  if (s->block == s->nblocks || s->used + bytes > s->blocks[s->block].size) return take_from_next(s, bytes);
   void *p = s->blocks[s->block].bytes + s->used;
   s->used += bytes;
   return p;
