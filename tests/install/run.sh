@@ -28,7 +28,7 @@ expected="t =  8: 53248 bytes off chip
 t = 16: 36864 bytes off chip
 t = 32: 28672 bytes off chip"
 
-"$cmake" -S "$source/examples/api" -B "$scratch/build" "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_COMPILER=$cc" >/dev/null
+"$cmake" -G Ninja -S "$source/examples/api" -B "$scratch/build" "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_C_COMPILER=$cc" >/dev/null
 "$cmake" --build "$scratch/build" >/dev/null
 same "through the CMake package" "$expected" "$("$scratch/build/count")"
 same "linked statically" "$expected" "$("$scratch/build/count_static")"
