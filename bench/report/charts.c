@@ -231,7 +231,7 @@ void nst_chart_parts(nestor_buffer *out, const nst_report_system *s) {
   const int head = 2;
   open_svg(out, TOP + ROW * ((double)s->nmetrics + head), "right figures by kind, level and metric");
   for (size_t i = 0; i < s->nmetrics; i++) {
-    char *clean = nst_out_clean(s->metrics[i].name, true, PARTS_LEFT / 8);
+    char *clean = nst_out_clean(s->metrics[i].name, true, (size_t)PARTS_LEFT / 8);
     text_at(out, PARTS_LEFT - 12, TOP + ROW * ((double)i + head + 0.5) + 4.5, "end", "name", clean);
     free(clean);
   }
