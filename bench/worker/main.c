@@ -144,6 +144,7 @@ int main(int argc, char **argv) {
   }
   /* "-p": the thread that started it lives as long as the supervisor does. Else the end of the socket must do. */
   if (argc > 1 && !strcmp(argv[1], "-p")) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); /* of threads that are yet to be made, too */
   signal(SIGPIPE, SIG_IGN);
   /* Memory that is freed is kept: the next candidate needs as much. */
   mallopt(M_MMAP_THRESHOLD, 64 << 20);

@@ -343,6 +343,7 @@ static void a_worker_that_dies_idle_costs_nothing(void **state) {
   for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
     expect(f, "h-mapping", fenced(f->mapping), NST_OUTCOME_PASSED);
     const pid_t pid = (pid_t)nst_grading_worker(f->grading, 0);
+    if (!pid) continue; /* it has retired */
     kill(pid, signals[i]);
     await_end(pid);
     expect(f, "h-mapping", fenced(f->mapping), NST_OUTCOME_PASSED);
@@ -376,12 +377,15 @@ static void a_forked_process_has_workers_of_its_own(void **state) {
   int status;
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  for (int i = 0; i < 2; i++) assert_int_equal(nst_grading_worker(f->grading, i), ours[i]);
+  /* Under sanitizers workers are soon large, and retire. */
+#ifndef NST_SANITIZED
   for (int i = 0; i < 2; i++) {
     siginfo_t info = {0};
+    assert_int_equal(nst_grading_worker(f->grading, i), ours[i]);
     assert_int_equal(waitid(P_PID, (id_t)ours[i], &info, WEXITED | WNOHANG | WNOWAIT), 0);
     assert_int_equal(info.si_pid, 0); /* it has not ended */
   }
+#endif
   end(f);
   free(expected);
 }
