@@ -90,7 +90,7 @@ bool nst_parts_has_kind(const nst_report_system *s, nst_kind kind) {
 void nst_parts_signs(char out[NST_LEVELS + 1], const nst_report_system *s, nst_kind kind, const char *metric) {
   for (int level = 1; level <= NST_LEVELS; level++) {
     const nst_report_metric m = nst_parts_sum(s, kind, level, metric);
-    out[level - 1] = !m.total ? '.' : m.right == m.total ? '#' : (char)('0' + (int)(10 * m.right / m.total));
+    out[level - 1] = m.total ? "0123456789#"[10 * m.right / m.total] : '.';
   }
   out[NST_LEVELS] = '\0';
 }
