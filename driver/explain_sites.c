@@ -71,6 +71,8 @@ static void fill(pool *p, const nst_explain *x, int param) {
     if (!nst_is_split(n) || !mentions(x->m, n->size, param)) continue;
     const int64_t all = x->nest->extent[n->dim];
     put_around(p, all);
+    /* Far beyond, where what is spread over the places of an array needs more of them than there are. */
+    if (all < INT32_MAX) put(p, 3 * all + 1), put(p, 5 * all + 2), put(p, 16 * all + 5), put(p, 64 * all + 7);
     if (p->nedges < 8) p->edge[p->nedges++] = all;
     for (int64_t d = 2, found = 0; d <= all / 2 && d < 4096 && found < 4; d++)
       if (all % d == 0) put(p, all / d), put(p, d), found++;
