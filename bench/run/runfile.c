@@ -1,5 +1,8 @@
 /* The run file over SQLite: opening and its refusals, facts, rows.
  *
+ * A file is checked when it is opened: its pages and indices always, its records where it is to be written to (who
+ * reads it alone parses each of them anyway). A damaged one is refused and left as it is.
+ *
  * The file is switched to WAL mode at the first write and back when it is closed, so that reading changes nothing and a
  * file at rest is one file. Walks take the row numbers first and then one row at a time, so that no statement is open
  * while the callee runs. */
@@ -18,7 +21,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { APPLICATION = 0x4E737452 /* "NstR" */, BUSY_MS = 60000, LOCK_TRIES = 20, LOCK_PAUSE_MS = 50 };
+/* OPENING_BUSY_MS: of a file that another program keeps locked nothing is to be had; BUSY_MS: writers in turn. */
+enum {
+  APPLICATION = 0x4E737452 /* "NstR" */,
+  OPENING_BUSY_MS = 2000,
+  BUSY_MS = 60000,
+  LOCK_TRIES = 20,
+  LOCK_PAUSE_MS = 50
+};
 
 static const char schema_name[] = "nestor.run/1";
 
@@ -87,16 +97,25 @@ static bool refuse(char *error, const char *path, const char *why) {
   return false;
 }
 
+/* `why` is SQLite's, of one line. */
+static bool damaged(nst_runfile *run, char *error, const char *why) {
+  snprintf(error, NST_RUNFILE_ERROR,
+           "%.200s: it is damaged (%.120s); `sqlite3 FILE .recover | sqlite3 NEW` saves what can be saved, or give "
+           "another file",
+           run->path, why);
+  return false;
+}
+
 /* What SQLite says, in words that tell what to do. */
 static bool failed(nst_runfile *run, char *error, const char *doing) {
   const int code = sqlite3_errcode(run->db) & 0xff;
   const char *why = sqlite3_errmsg(run->db), *advice = "";
   switch (code) {
   case SQLITE_FULL: why = "the disk is full", advice = "; make room and run the command again"; break;
-  case SQLITE_BUSY: why = "another process is writing to it", advice = "; wait for it to end"; break;
+  case SQLITE_BUSY: why = "another process keeps it locked", advice = "; wait for it to end"; break;
   case SQLITE_READONLY: why = "it is read-only", advice = "; make the file and its directory writable"; break;
   case SQLITE_NOTADB: why = "it is not a SQLite database", advice = ""; break;
-  case SQLITE_CORRUPT: advice = "; `sqlite3 FILE .recover` saves what can be saved"; break;
+  case SQLITE_CORRUPT: return damaged(run, error, why);
   case SQLITE_IOERR: advice = "; look at the disk's space and the file size limit"; break;
   case SQLITE_CANTOPEN: advice = "; a file that was not closed needs its -wal file and a writable directory"; break;
   }
@@ -130,6 +149,7 @@ static bool exec(nst_runfile *run, const char *text) {
 static void use_wal(nst_runfile *run) {
   if (run->wal || run->in_memory) return;
   run->wal = true;
+  exec(run, "PRAGMA synchronous = FULL");
   exec(run, "PRAGMA journal_mode = WAL");
 }
 
@@ -198,7 +218,27 @@ static bool make_tables(nst_runfile *run, char *error) {
   return exec(run, "COMMIT") || failed(run, error, "make it");
 }
 
-/* Whose database it is, and of which version. */
+/* Whether all pages and indices are as they must be. */
+static bool check_pages(nst_runfile *run, char *error) {
+  sqlite3_stmt *s = NULL;
+  bool ok = sqlite3_prepare_v2(run->db, "PRAGMA integrity_check(1)", -1, &s, NULL) == SQLITE_OK &&
+            sqlite3_step(s) == SQLITE_ROW;
+  if (!ok)
+    failed(run, error, "read it");
+  else {
+    static const char heading[] = "*** in database main ***\n";
+    const char *said = (const char *)sqlite3_column_text(s, 0);
+    ok = said && !strcmp(said, "ok");
+    if (said && !strncmp(said, heading, sizeof heading - 1)) said += sizeof heading - 1;
+    char line[128];
+    snprintf(line, sizeof line, "%.*s", said ? (int)strcspn(said, "\n") : 0, said ? said : "");
+    if (!ok) damaged(run, error, line);
+  }
+  sqlite3_finalize(s);
+  return ok;
+}
+
+/* Whose database it is, whether it is whole, and of which version. */
 static bool check_tables(nst_runfile *run, bool create, char *error) {
   int id = 0, tables = 0;
   if (!whole_number(run, "PRAGMA application_id", &id) ||
@@ -206,11 +246,38 @@ static bool check_tables(nst_runfile *run, bool create, char *error) {
     return failed(run, error, "read it");
   if (!id && !tables) return create ? make_tables(run, error) : refuse(error, run->path, "it is empty, not a run file");
   if (id != APPLICATION) return refuse(error, run->path, "it is a database of another program, not a run file");
+  if (!check_pages(run, error)) return false;
   const char *schema = nst_runfile_get(run, "schema");
   if (schema && !strcmp(schema, schema_name)) return true;
   snprintf(error, NST_RUNFILE_ERROR, "%.200s: its schema is \"%.60s\"; this version reads \"%s\"", run->path,
            schema ? schema : "", schema_name);
   return false;
+}
+
+/* Whether each record is JSON: bytes that were lost within one are no damage to SQLite. */
+static bool check_records(nst_runfile *run, char *error) {
+  static const struct {
+    const char *sql, *table;
+  } checks[] = {{"SELECT task_id, NULL FROM task WHERE NOT json_valid(json) LIMIT 1", "task"},
+                {"SELECT task_id, sample_id FROM sample WHERE NOT json_valid(json) LIMIT 1", "sample"},
+                {"SELECT task_id, sample_id FROM result WHERE NOT json_valid(json) LIMIT 1", "result"}};
+  for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+    sqlite3_stmt *s = NULL;
+    const int got =
+      sqlite3_prepare_v2(run->db, checks[i].sql, -1, &s, NULL) == SQLITE_OK ? sqlite3_step(s) : SQLITE_ERROR;
+    if (got == SQLITE_ROW) {
+      const char *task = (const char *)sqlite3_column_text(s, 0), *sample = (const char *)sqlite3_column_text(s, 1);
+      snprintf(error, NST_RUNFILE_ERROR,
+               "%.150s: the record of task %.80s%s%.40s is damaged; take its row out of table %s with sqlite3 and run "
+               "the command again, or give "
+               "another file",
+               run->path, task ? task : "?", sample ? ", sample " : "", sample ? sample : "", checks[i].table);
+    } else if (got != SQLITE_DONE)
+      failed(run, error, "read it");
+    sqlite3_finalize(s);
+    if (got != SQLITE_DONE) return false;
+  }
+  return true;
 }
 
 static nst_runfile *open_at(const char *path, const char *database, bool create, char *error) {
@@ -226,15 +293,17 @@ static nst_runfile *open_at(const char *path, const char *database, bool create,
     ok = sqlite3_open_v2(database, &run->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK ||
          failed(run, error, "open it");
     if (ok) {
-      sqlite3_busy_timeout(run->db, BUSY_MS);
+      sqlite3_busy_timeout(run->db, OPENING_BUSY_MS);
       sqlite3_extended_result_codes(run->db, 1);
-      exec(run, "PRAGMA synchronous = FULL");
-      ok = check_tables(run, create, error);
+      ok = check_tables(run, create, error) && (!create || !kind || check_records(run, error));
+      sqlite3_busy_timeout(run->db, BUSY_MS);
     }
   }
   if (ok && create && sqlite3_db_readonly(run->db, "main") == 1)
     ok = refuse(error, path, "it is read-only; make it writable");
   if (ok) return run;
+  /* A journal that a kill left stays beside a file that is refused. */
+  if (run->db) sqlite3_db_config(run->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   nst_runfile_free(run);
   return NULL;
 }

@@ -21,7 +21,7 @@ enum { NST_RUNFILE_ERROR = 512 };
 
 /* create: makes it where there is none, and keeps it to this process: a second that opens it so is told "in use".
  * Without create it is read while others write; what is put waits for its turn. NULL: `error` says why (no run file,
- * another schema, not writable, in use). */
+ * another schema, damaged, not writable, in use), and the file is as it was. */
 nst_runfile *nst_runfile_open(const char *path, bool create, char error[NST_RUNFILE_ERROR]);
 /* In memory, for demonstrations and tests. */
 nst_runfile *nst_runfile_memory(char error[NST_RUNFILE_ERROR]);

@@ -633,15 +633,30 @@ class Runs(Case):
             self.assertEqual(len(self.samples()), 60)
             self.assertEqual(len(server.requests), asked + 60 - there)
 
-    def test_a_damaged_run_file_is_an_error_of_its_own(self):
-        tasks = self.tasks(60)
-        with Server(lambda r: chat(r.task)) as server:
-            self.run_it(server, tasks)
-            whole = pathlib.Path(self.run_file).read_bytes()
-            for damaged in (whole[:4096], whole[:4096] + bytes(255 if i % 97 == 0 else b for i, b in enumerate(whole[4096:]))):
-                pathlib.Path(self.run_file).write_bytes(damaged)
-                self.run_it(server, tasks, code=3)
-                self.assertEqual(self.said.splitlines()[0].count(str(self.run_file)), 1, self.said)
+    def test_a_damaged_run_file_is_refused_and_left(self):
+        """By every command that opens one: what is wrong with it, what to do, no request, no byte written."""
+        tasks, key = self.files(60)
+        with Server(lambda r: chat(r.task + "x" * 5000)) as server:
+            self.run_it(server, tasks, "--key", key)
+            whole, asked = self.run_file.read_bytes(), len(server.requests)
+            middle = len(whole) // 2 // 4096 * 4096
+            for damaged in (whole[:4096], whole[:middle], whole[:4096] + bytes(255 if i % 97 == 0 else b for i, b in enumerate(whole[4096:])),
+                            whole[:middle] + bytes(8192) + whole[middle + 8192:]):
+                self.run_file.write_bytes(damaged)
+                for self.verb in ("run", "revise"):
+                    self.run_it(server, tasks, "--key", key, *(["--arms", "self"] if self.verb == "revise" else []), code=3)
+                    self.assertEqual(self.said.splitlines()[0].count(str(self.run_file)), 1, self.said)
+                    self.assertRegex(self.said, "is damaged.*give another file")
+                done = subprocess.run([NESTOR, "bench", "report", self.run_file], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertRegex(done.stderr, f"{self.run_file}.*damaged")
+                self.assertEqual(self.run_file.read_bytes(), damaged)
+                self.assertEqual(sorted(p.name for p in self.dir.glob("m.run*")), ["m.run"])
+            self.verb = "run"
+            self.assertEqual(len(server.requests), asked)
+            self.run_file.write_bytes(whole)
+            self.run_it(server, tasks, "--key", key)
+            self.assertEqual(len(server.requests), asked)
 
     def test_a_disk_that_is_full_at_any_moment_is_told(self):
         tasks = self.tasks(5)

@@ -315,17 +315,100 @@ static void damage_is_told_with_its_place(void **state) {
   assert_false(nst_runfile_each_sample(run, count, &n, error));
   assert_non_null(strstr(error, "task a, sample 1 is damaged"));
   nst_runfile_free(run);
-  size_t size;
-  char *all = bytes(&size);
-  memset(all + 4096, 0x5a, size - 4096);
-  write_bytes(all, size);
-  free(all);
-  run = nst_runfile_open(path, false, error);
-  if (run) {
+}
+
+/* A run file of answers that fill pages of their own; `text` is one of them. */
+static void fill(char *text, size_t size) {
+  memset(text, 'x', size);
+  memcpy(text, "\"completion\":\"", 14);
+  strcpy(text + size - 2, "\"");
+  nst_runfile *run = opened(true);
+  put_task(run, 0, "a");
+  for (int i = 0; i < 12; i++) assert_true(put_sample(run, "a", i, text, "h") && put_result(run, "a", i));
+  nst_runfile_free(run);
+}
+
+/* Refused, with what to do, and left as it is. */
+static void refused_and_left(bool create, const char *now, size_t size) {
+  nst_runfile *run = nst_runfile_open(path, create, error);
+  int n = 0;
+  if (run && !create) { /* within a record: told when it is read */
     assert_false(nst_runfile_each_sample(run, count, &n, error));
     nst_runfile_free(run);
-  }
+  } else
+    assert_null(run);
   assert_non_null(strstr(error, path));
+  assert_non_null(strstr(error, "damaged"));
+  assert_non_null(strstr(error, create ? "give another file" : ""));
+  size_t after;
+  char *left = bytes(&after);
+  assert_int_equal(after, size);
+  assert_memory_equal(left, now, size);
+  free(left);
+}
+
+static void damage_is_found_before_anything_is_written(void **state) {
+  (void)state;
+  enum { PAGE = 4096 };
+  char text[9000];
+  fill(text, sizeof text);
+  size_t size;
+  char *whole = bytes(&size), *now = malloc(size);
+  assert_true(size > 20 * PAGE);
+  for (size_t at = PAGE; at + 2 * PAGE <= size; at += PAGE)
+    for (int create = 0; create < 2; create++) {
+      memcpy(now, whole, size);
+      memset(now + at, 0, 2 * PAGE);
+      write_bytes(now, size);
+      refused_and_left(create, now, size);
+    }
+  for (size_t cut = PAGE; cut < size; cut += PAGE + 100)
+    for (int create = 0; create < 2; create++) {
+      write_bytes(whole, cut);
+      refused_and_left(create, whole, cut);
+    }
+  memcpy(now, whole, size); /* SQLite finds nothing wrong with lost bytes of a text */
+  char *in = memmem(now + size / 2, size / 2, "xxxxxxxxxxxxxxxx", 16);
+  assert_non_null(in);
+  memset(in, 0, 16);
+  write_bytes(now, size);
+  refused_and_left(false, now, size);
+  refused_and_left(true, now, size);
+  assert_non_null(strstr(error, "out of table sample"));
+  free(now);
+  free(whole);
+}
+
+/* A journal that a kill left beside it is not written into it either. */
+static void damage_beside_a_journal_is_left(void **state) {
+  (void)state;
+  char text[9000];
+  fill(text, sizeof text);
+  const pid_t child = fork();
+  if (child == 0) {
+    nst_runfile *run = nst_runfile_open(path, true, error);
+    _exit(run && put_sample(run, "a", 100, text, "h") ? 0 : 1);
+  }
+  int status;
+  waitpid(child, &status, 0);
+  assert_int_equal(status, 0);
+  size_t size;
+  char *now = bytes(&size);
+  memset(now + size / 2, 0, 8192);
+  write_bytes(now, size);
+  refused_and_left(true, now, size);
+  free(now);
+}
+
+static void a_file_that_another_program_locks_is_told_of(void **state) {
+  (void)state;
+  nst_runfile_free(opened(true));
+  sqlite3 *db;
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+  for (int create = 0; create < 2; create++) refused(create, "another process keeps it locked; wait for it to end");
+  sqlite3_close(db);
+  nst_runfile_free(opened(true));
 }
 
 static void a_full_disk_is_told_and_keeps_what_was_there(void **state) {
@@ -439,6 +522,7 @@ int main(void) {
     TEST(a_kill_loses_nothing_that_was_told),  TEST(a_torn_write_loses_the_last_answer_alone),
     TEST(damage_is_told_with_its_place),       TEST(a_full_disk_is_told_and_keeps_what_was_there),
     TEST(what_may_not_be_written_can_be_read), TEST(many_puts_are_one_transaction),
-    TEST(lines_of_other_tools_are_read)};
+    TEST(lines_of_other_tools_are_read),       TEST(damage_is_found_before_anything_is_written),
+    TEST(damage_beside_a_journal_is_left),     TEST(a_file_that_another_program_locks_is_told_of)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
