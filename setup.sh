@@ -15,7 +15,7 @@ case $what in run | test | packages) ;; *) usage ;; esac
 packages="gcc libc6-dev cmake ninja-build pkg-config flex bison llvm-19-dev libcmocka-dev
  libjansson-dev nettle-dev libcurl4-openssl-dev libsqlite3-dev libmicrohttpd-dev libseccomp-dev"
 if [ "$what" != run ]; then
-  packages="$packages locales binutils util-linux openssl zsh python3 python3-jsonschema python3-lark libopenmpi-dev openmpi-bin chromium"
+  packages="$packages locales binutils util-linux openssl sqlite3 zsh python3 python3-jsonschema python3-lark libopenmpi-dev openmpi-bin chromium"
   # Debian's npm cannot stand beside a nodejs from elsewhere, which brings its own.
   command -v npm >/dev/null || packages="$packages nodejs npm"
 fi

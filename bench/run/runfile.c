@@ -100,8 +100,8 @@ static bool refuse(char *error, const char *path, const char *why) {
 /* `why` is SQLite's, of one line. */
 static bool damaged(nst_runfile *run, char *error, const char *why) {
   snprintf(error, NST_RUNFILE_ERROR,
-           "%.200s: it is damaged (%.120s); `sqlite3 FILE .recover | sqlite3 NEW` saves what can be saved, or give "
-           "another file",
+           "%.150s: it is damaged (%.120s); `sqlite3 FILE .dump` has what is left of it, from which a run can go on "
+           "(docs/bench-run.md), or give another file",
            run->path, why);
   return false;
 }
