@@ -11,6 +11,7 @@
 static const char *const names[] = {
 #define NST_FAULT(id, name, what) name,
 #include "bench/tasks/faults.def"
+#include "bench/tasks/faults_tried.def"
 #undef NST_FAULT
 };
 const char *nst_fault_name(nst_fault fault) { return names[fault]; }
@@ -452,6 +453,210 @@ static bool condition(surgery *s) {
   return drawn != SIZE_MAX && replace_word(s, drawn / 8, pairs[drawn % 8][1]);
 }
 
+/* ---- faults that tests plant alone ---------------------------------------- */
+
+/* Something written before a word. */
+static bool insert(surgery *s, size_t w, const char *text, size_t size) {
+  put(s, s->text, s->words[w].at);
+  nestor_buffer_append(s->out, text, size);
+  put(s, s->words[w].at, s->text + s->size);
+  return true;
+}
+
+static bool begins_any(const surgery *s, size_t w) {
+  return begins_node(s, w, "for") || begins_node(s, w, "par") || begins_node(s, w, "keep");
+}
+
+static bool twice(surgery *s) {
+  places p = {0};
+  for (size_t w = 0; in_mapping(s) && w < s->nwords; w++)
+    if (begins_any(s, w)) add(&p, w);
+  const size_t w = draw(&p, s->r);
+  if (w == SIZE_MAX) return false;
+  const word *last = &s->words[node_end(s, w) - 1];
+  put(s, s->text, last->at + last->size);
+  nestor_buffer_append(s->out, "\n", 1);
+  put(s, s->words[w].at, s->text + s->size);
+  return true;
+}
+
+static bool extra_loop(surgery *s) {
+  places p = {0}, dims = {0};
+  for (size_t w = 0; in_mapping(s) && w < s->nwords; w++) {
+    if (begins_any(s, w) || (is(s, w, "compute") && !is(s, w - 1, ","))) add(&p, w);
+    if (begins_node(s, w, "for") || begins_node(s, w, "par")) add(&dims, w + 1);
+  }
+  const size_t at = draw(&p, s->r), dim = draw(&dims, s->r);
+  if (at == SIZE_MAX || dim == SIZE_MAX || s->words[dim].size > 40) return false;
+  nestor_buffer *loop = nestor_buffer_new();
+  nestor_buffer_append(loop, "for ", 4);
+  nestor_buffer_append(loop, s->words[dim].at, s->words[dim].size);
+  nestor_buffer_append(loop, nst_random_chance(s->r, 50) ? " by 2\n" : " by 3\n", 6);
+  insert(s, at, nestor_buffer_data(loop), nestor_buffer_size(loop));
+  nestor_buffer_free(loop);
+  return true;
+}
+
+static bool into(surgery *s) {
+  places p = {0};
+  for (size_t w = 3; in_mapping(s) && w < s->nwords; w++)
+    if (is(s, w - 2, "for") && (is(s, w, "by") || is(s, w, "into"))) add(&p, w);
+  const size_t w = draw(&p, s->r);
+  return w != SIZE_MAX && replace_word(s, w, is(s, w, "by") ? "into" : "by");
+}
+
+/* A line that is neither the first nor opens or closes a brace for others. */
+static bool is_whole_line(const surgery *s, size_t l) {
+  if (!l || l >= s->nlines || s->lines[l].first == s->lines[l].last) return false;
+  int depth = 0;
+  for (size_t w = s->lines[l].first; w < s->lines[l].last && depth >= 0; w++)
+    depth += is(s, w, "{") ? 1 : is(s, w, "}") ? -1 : 0;
+  return depth == 0;
+}
+
+static bool exchanged_lines(surgery *s) {
+  places p = {0};
+  for (size_t l = 1; l + 1 < s->nlines; l++)
+    if (is_whole_line(s, l) && is_whole_line(s, l + 1)) add(&p, l);
+  const size_t l = draw(&p, s->r);
+  return l != SIZE_MAX && exchange(s, s->lines[l].first, s->lines[l].last, s->lines[l + 1].first, s->lines[l + 1].last);
+}
+
+static bool missing_line(surgery *s) {
+  places p = {0};
+  for (size_t l = 1; !in_mapping(s) && l < s->nlines; l++)
+    if (is_whole_line(s, l)) add(&p, l);
+  const size_t l = draw(&p, s->r);
+  return l != SIZE_MAX && remove_words(s, s->lines[l].first, s->lines[l].last);
+}
+
+static bool missing_default(surgery *s) {
+  places p = {0};
+  for (size_t w = 2; w < s->nwords && !is(s, w, "{"); w++)
+    if (is(s, w, "=") && is_number(s, w + 1)) add(&p, w);
+  const size_t w = draw(&p, s->r);
+  return w != SIZE_MAX && remove_words(s, w, w + 2);
+}
+
+/* A name that somebody chose, or that of an attribute. */
+static bool is_free_name(const surgery *s, size_t w) {
+  static const char *const keywords[] = {
+    "workload", "hardware", "mapping", "model", "dim", "tensor", "memory", "array",   "compute", "for",  "par", "keep",
+    "by",       "into",     "in",      "on",    "of",  "seq",    "do",     "all",     "let",     "out",  "if",  "then",
+    "else",     "and",      "or",      "min",   "max", "ceil",   "floor",  "ceildiv", "true",    "false"};
+  for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
+    if (is(s, w, keywords[i])) return false;
+  return is_name(s, w) && w > 1;
+}
+
+static bool swapped_names(surgery *s) {
+  enum { FAR = 24 }; /* words between the two */
+  places p = {0};
+  for (size_t a = 2; a < s->nwords; a++)
+    for (size_t b = a + 1; b < s->nwords && b - a < FAR && s->words[b].line == s->words[a].line; b++)
+      if (is_free_name(s, a) && is_free_name(s, b) && !same(s, a, b)) add(&p, a * FAR + (b - a));
+  const size_t drawn = draw(&p, s->r);
+  if (drawn == SIZE_MAX) return false;
+  const size_t a = drawn / FAR, b = a + drawn % FAR;
+  return exchange(s, a, a + 1, b, b + 1);
+}
+
+static bool wrong_name(surgery *s) {
+  places p = {0}, others = {0};
+  for (size_t w = 2; w < s->nwords; w++)
+    if (is_free_name(s, w)) add(&p, w);
+  const size_t w = draw(&p, s->r);
+  for (size_t v = 2; w != SIZE_MAX && v < s->nwords; v++)
+    if (is_free_name(s, v) && !same(s, v, w) && same(s, v - 1, w - 1)) add(&others, v);
+  const size_t by = draw(&others, s->r);
+  return by != SIZE_MAX && replace_with_word(s, w, by);
+}
+
+static bool missing_rank(surgery *s) {
+  places p = {0}; /* the commas between ranks */
+  int depth = 0;
+  for (size_t w = 0; w < s->nwords; w++) {
+    depth += is(s, w, "[") ? 1 : is(s, w, "]") ? -1 : 0;
+    if (depth && in_statement(s, w) && is(s, w, ",")) add(&p, w);
+  }
+  const size_t comma = draw(&p, s->r);
+  if (comma == SIZE_MAX) return false;
+  size_t a = comma, b = comma + 1;
+  while (a > 1 && !is(s, a - 1, "[") && !is(s, a - 1, ",")) a--;
+  while (b < s->nwords && !is(s, b, "]") && !is(s, b, ",")) b++;
+  return nst_random_chance(s->r, 50) ? remove_words(s, a, comma + 1) : remove_words(s, comma, b);
+}
+
+/* Behind the bracket that closes the one at w. */
+static size_t behind_bracket(const surgery *s, size_t w) {
+  int depth = 0;
+  for (; w < s->nwords; w++) {
+    depth += is(s, w, "(") || is(s, w, "[") ? 1 : is(s, w, ")") || is(s, w, "]") ? -1 : 0;
+    if (!depth) return w + 1;
+  }
+  return w;
+}
+
+static bool missing_term(surgery *s) {
+  places p = {0};
+  const bool model = is(s, 0, "model");
+  for (size_t w = model ? body(s) : 2; w + 1 < s->nwords; w++)
+    if ((model || in_statement(s, w)) && (is(s, w, "+") || is(s, w, "-") || is(s, w, "*")) &&
+        (is_name(s, w + 1) || is_number(s, w + 1) || is(s, w + 1, "(")))
+      add(&p, w);
+  const size_t w = draw(&p, s->r);
+  if (w == SIZE_MAX) return false;
+  size_t end = w + 1;
+  if (!is(s, end, "(")) end++;
+  if (is(s, end, "(") || is(s, end, "[")) end = behind_bracket(s, end);
+  return remove_words(s, w, end);
+}
+
+static bool off_by_one(surgery *s) {
+  places p = {0};
+  for (size_t w = body(s); is(s, 0, "model") && w < s->nwords; w++)
+    if ((is_number(s, w) || is_free_name(s, w)) && !is(s, w + 1, "=") && !is(s, w + 1, "(")) add(&p, w);
+  const size_t w = draw(&p, s->r);
+  if (w == SIZE_MAX || s->words[w].size > 40) return false;
+  char with[64] = "(";
+  memcpy(with + 1, s->words[w].at, s->words[w].size);
+  memcpy(with + 1 + s->words[w].size, nst_random_chance(s->r, 50) ? " + 1)" : " - 1)", 6);
+  return replace_word(s, w, with);
+}
+
+/* ceildiv(a, b) becomes (a // b), ceil becomes floor. */
+static bool rounding(surgery *s) {
+  places p = {0};
+  for (size_t w = body(s); is(s, 0, "model") && w < s->nwords; w++)
+    if (is(s, w + 1, "(") && (is(s, w, "ceildiv") || is(s, w, "ceil"))) add(&p, w);
+  const size_t w = draw(&p, s->r);
+  if (w == SIZE_MAX) return false;
+  if (is(s, w, "ceil")) return replace_word(s, w, "floor");
+  size_t comma = w + 2;
+  while (comma < s->nwords && !is(s, comma, ",")) comma = is(s, comma, "(") ? behind_bracket(s, comma) : comma + 1;
+  if (comma >= s->nwords) return false;
+  put(s, s->text, s->words[w].at);
+  put(s, s->words[w + 1].at, s->words[comma].at);
+  nestor_buffer_append(s->out, " //", 3);
+  put(s, s->words[comma].at + 1, s->text + s->size);
+  return true;
+}
+
+static bool branches(surgery *s) {
+  places p = {0};
+  for (size_t w = body(s); is(s, 0, "model") && w < s->nwords; w++)
+    if (is(s, w, "then")) add(&p, w);
+  const size_t then = draw(&p, s->r);
+  if (then == SIZE_MAX) return false;
+  size_t otherwise = then + 1;
+  while (otherwise < s->nwords && !is(s, otherwise, "else"))
+    otherwise = is(s, otherwise, "(") ? behind_bracket(s, otherwise) : otherwise + 1;
+  size_t end = otherwise + 1;
+  while (end < s->nwords && !is(s, end, ")")) end = is(s, end, "(") ? behind_bracket(s, end) : end + 1;
+  if (end >= s->nwords || otherwise == then + 1 || end == otherwise + 1) return false;
+  return exchange(s, then + 1, otherwise, otherwise + 1, end);
+}
+
 static bool plant(surgery *s, nst_fault fault) {
   switch (fault) {
   case NST_FAULT_LOOP_ORDER: return loop_order(s);
@@ -476,7 +681,20 @@ static bool plant(surgery *s, nst_fault fault) {
   case NST_FAULT_OPERATOR: return operator_of(s);
   case NST_FAULT_VARIABLE: return variable(s);
   case NST_FAULT_CONDITION: return condition(s);
-  case NST_FAULT_COUNT: break;
+  case NST_FAULT_TWICE: return twice(s);
+  case NST_FAULT_EXTRA_LOOP: return extra_loop(s);
+  case NST_FAULT_INTO: return into(s);
+  case NST_FAULT_EXCHANGED_LINES: return exchanged_lines(s);
+  case NST_FAULT_MISSING_LINE: return missing_line(s);
+  case NST_FAULT_MISSING_DEFAULT: return missing_default(s);
+  case NST_FAULT_SWAPPED_NAMES: return swapped_names(s);
+  case NST_FAULT_WRONG_NAME: return wrong_name(s);
+  case NST_FAULT_MISSING_RANK: return missing_rank(s);
+  case NST_FAULT_MISSING_TERM: return missing_term(s);
+  case NST_FAULT_OFF_BY_ONE: return off_by_one(s);
+  case NST_FAULT_ROUNDING: return rounding(s);
+  case NST_FAULT_BRANCHES: return branches(s);
+  case NST_FAULT_ALL: break;
   }
   return false;
 }

@@ -12,8 +12,11 @@
 typedef enum {
 #define NST_FAULT(id, name, what) NST_FAULT_##id,
 #include "bench/tasks/faults.def"
+  NST_FAULT_COUNT, /* of those that a repair may have */
+  NST_FAULT_LAST = NST_FAULT_COUNT - 1,
+#include "bench/tasks/faults_tried.def"
 #undef NST_FAULT
-  NST_FAULT_COUNT
+  NST_FAULT_ALL
 } nst_fault;
 const char *nst_fault_name(nst_fault fault);
 
