@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const char help[] =
   "Judges samples sent to http://127.0.0.1:PORT, for training and for other programs. Only this machine\n"
@@ -29,6 +30,14 @@ static sigset_t stopping(void) {
   return signals;
 }
 
+/* A connection is a file descriptor: as many of those as the system gives without being asked for more. */
+static void raise_files(void) {
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  const rlim_t wanted = files.rlim_max < 4096 ? files.rlim_max : 4096;
+  if (files.rlim_cur < wanted) files.rlim_cur = wanted, setrlimit(RLIMIT_NOFILE, &files);
+}
+
 typedef struct { const char **ids; size_t n; } names;
 
 static bool name(void *context, nst_task *task) {
@@ -42,6 +51,7 @@ static bool name(void *context, nst_task *task) {
 static int serve(nst_grading *grading, const char *tasks, uint16_t port) {
   char error[NST_RECORD_ERROR];
   names all = {NULL, 0};
+  raise_files();
   int code = bench_each_task(tasks, name, &all) ? CLI_GOOD : CLI_IO;
   nst_serve *server = code ? NULL : nst_serve_new(grading, &(nst_serve_options){port, (const char *const *)all.ids, all.n}, error);
   if (server) {

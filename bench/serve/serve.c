@@ -2,11 +2,13 @@
  *
  * A request that wants judging is suspended and put in a queue; the judging thread takes in what is queued, judges some samples of each (judge.c), resumes
  * those that are done, and so on in turns. Who has gone is dropped before a turn. What needs no judging is answered at once. Once the server ends,
- * nothing is suspended any more: the turn is finished, and what is not done then is answered with 503. Only requests to a loopback name are
+ * nothing is suspended any more: the turn is finished, and what is not done then is answered with 503. Connections that wait for their client give
+ * way to new ones where there are too many (clients.c). Only requests to a loopback name are
  * served, so that a page in a browser cannot reach the grader under a name of its own. */
 #include "bench/serve/serve.h"
 
 #include "bench/record/memory.h"
+#include "bench/serve/clients.h"
 #include "bench/serve/judge.h"
 
 #include <arpa/inet.h>
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 enum {
@@ -44,6 +47,7 @@ struct request {
 struct nst_serve {
   struct MHD_Daemon *daemon;
   nst_judge *judge;
+  nst_clients *clients; /* of libmicrohttpd's thread */
   pthread_t thread;
   pthread_mutex_t lock;
   pthread_cond_t more, fewer;
@@ -51,6 +55,32 @@ struct nst_serve {
   size_t unwritten; /* requests that were queued and are not yet completed */
   bool ending;
 };
+
+/* ---- clients -------------------------------------------------------------- */
+
+static nst_client *client_of(struct MHD_Connection *connection) {
+  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+static int socket_of(struct MHD_Connection *connection) {
+  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+}
+
+static void come_and_go(void *context, struct MHD_Connection *connection, void **client, enum MHD_ConnectionNotificationCode what) {
+  nst_serve *s = context;
+  if (what == MHD_CONNECTION_NOTIFY_STARTED)
+    *client = nst_clients_add(s->clients, socket_of(connection));
+  else
+    nst_clients_remove(s->clients, *client);
+}
+
+/* How many may be connected. Each has a file descriptor; half of those are left to the workers, and to an eighth more connections that are being
+ * closed or are told that there is no place. */
+static size_t places(void) {
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 2 >= CONNECTIONS) return CONNECTIONS;
+  return files.rlim_cur / 2;
+}
 
 /* ---- the judging thread --------------------------------------------------- */
 
@@ -146,6 +176,7 @@ static bool enqueue(nst_serve *s, request *r) {
   pthread_mutex_lock(&s->lock);
   const bool ending = s->ending;
   if (!ending) {
+    nst_clients_note(s->clients, client_of(r->connection), NST_CLIENT_SERVED);
     MHD_suspend_connection(r->connection);
     r->queued = true;
     r->next = NULL;
@@ -160,25 +191,27 @@ static bool enqueue(nst_serve *s, request *r) {
 
 /* ---- requests ------------------------------------------------------------- */
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type, char *text, size_t size) {
+static enum MHD_Result answer(nst_serve *s, struct MHD_Connection *connection, unsigned status, const char *type, char *text, size_t size) {
   struct MHD_Response *response = MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
   if (!response) return free(text), MHD_NO;
   MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+  if (status == MHD_HTTP_SERVICE_UNAVAILABLE) MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+  nst_clients_note(s->clients, client_of(connection), NST_CLIENT_READING);
   const enum MHD_Result result = MHD_queue_response(connection, status, response);
   MHD_destroy_response(response);
   return result;
 }
 
-static enum MHD_Result reply(struct MHD_Connection *connection, nst_judge_reply *r) {
+static enum MHD_Result reply(nst_serve *s, struct MHD_Connection *connection, nst_judge_reply *r) {
   char *text = r->text;
   r->text = NULL;
-  return answer(connection, r->status, r->lines ? "application/x-ndjson" : "application/json", text, r->size);
+  return answer(s, connection, r->status, r->lines ? "application/x-ndjson" : "application/json", text, r->size);
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why) {
+static enum MHD_Result refuse(nst_serve *s, struct MHD_Connection *connection, unsigned status, const char *why) {
   nst_judge_reply r;
   nst_judge_refuse(&r, status, why);
-  return reply(connection, &r);
+  return reply(s, connection, &r);
 }
 
 static bool is_loopback(const char *host) {
@@ -191,25 +224,27 @@ static bool is_loopback(const char *host) {
   return false;
 }
 
-static enum MHD_Result begin(struct MHD_Connection *connection, const char *url, const char *method, void **state) {
+static enum MHD_Result begin(nst_serve *s, struct MHD_Connection *connection, const char *url, const char *method, void **state) {
   static const struct { const char *url, *method; nst_judge_path path; } paths[] = {
     {"/grade", "POST", NST_JUDGE_GRADE}, {"/health", "GET", NST_JUDGE_HEALTH}, {"/reset", "POST", NST_JUDGE_RESET},
     {"/step", "POST", NST_JUDGE_STEP},   {"/state", "GET", NST_JUDGE_STATE}};
   if (!is_loopback(MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST)))
-    return refuse(connection, MHD_HTTP_FORBIDDEN, "only requests to localhost are served");
+    return refuse(s, connection, MHD_HTTP_FORBIDDEN, "only requests to localhost are served");
+  if (nst_clients_has_no_place(s->clients, client_of(connection)))
+    return refuse(s, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests are being judged; send fewer at once, or later");
   for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
     if (strcmp(paths[i].url, url)) continue;
     if (strcmp(paths[i].method, method))
-      return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "POST /grade, /reset and /step; GET /health and /state");
+      return refuse(s, connection, MHD_HTTP_METHOD_NOT_ALLOWED, "POST /grade, /reset and /step; GET /health and /state");
     request *r = nst_memory_new(1, sizeof *r);
     r->connection = connection;
     r->path = paths[i].path;
-    r->socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    r->socket = socket_of(connection);
     MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)ARRIVE_SECONDS);
     *state = r;
     return MHD_YES;
   }
-  return refuse(connection, MHD_HTTP_NOT_FOUND, "there are /grade, /health, /reset, /step and /state");
+  return refuse(s, connection, MHD_HTTP_NOT_FOUND, "there are /grade, /health, /reset, /step and /state");
 }
 
 static void take(request *r, const char *bytes, size_t size) {
@@ -230,36 +265,38 @@ static enum MHD_Result act(nst_serve *s, request *r) {
   struct MHD_Connection *c = r->connection;
   MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
   if (r->gone) return MHD_NO;
-  if (r->too_large) return refuse(c, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than 256 MiB; send smaller batches");
-  if (r->judged) return reply(c, &r->reply);
+  if (r->too_large) return refuse(s, c, MHD_HTTP_CONTENT_TOO_LARGE, "the body is larger than 256 MiB; send smaller batches");
+  if (r->judged) return reply(s, c, &r->reply);
   switch (r->path) {
-    case NST_JUDGE_HEALTH: nst_judge_health(&r->reply, s->judge); return reply(c, &r->reply);
+    case NST_JUDGE_HEALTH: nst_judge_health(&r->reply, s->judge); return reply(s, c, &r->reply);
     case NST_JUDGE_STATE:
       nst_judge_state(&r->reply, s->judge, MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "episode_id"));
-      return reply(c, &r->reply);
+      return reply(s, c, &r->reply);
     case NST_JUDGE_GRADE:
     case NST_JUDGE_RESET:
     case NST_JUDGE_STEP: break;
   }
-  return enqueue(s, r) ? MHD_YES : refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE, ending_text);
+  return enqueue(s, r) ? MHD_YES : refuse(s, c, MHD_HTTP_SERVICE_UNAVAILABLE, ending_text);
 }
 
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **state) {
   (void)version;
-  if (!*state) return begin(connection, url, method, state);
+  nst_serve *s = context;
+  if (!*state) return begin(s, connection, url, method, state);
   request *r = *state;
-  if (!*upload_size) return act(context, r);
+  if (!*upload_size) return act(s, r);
+  nst_clients_note(s->clients, client_of(connection), NST_CLIENT_SENDING);
   take(r, upload, *upload_size);
   *upload_size = 0;
   return MHD_YES;
 }
 
 static void completed(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code) {
-  (void)connection;
   (void)code;
   nst_serve *s = context;
   request *r = *state;
+  nst_clients_note(s->clients, client_of(connection), NST_CLIENT_IDLE);
   if (!r) return;
   if (r->queued) {
     pthread_mutex_lock(&s->lock);
@@ -279,6 +316,8 @@ nst_serve *nst_serve_new(nst_grading *grading, const nst_serve_options *options,
   nst_serve *s = nst_memory_new(1, sizeof *s);
   s->last = &s->first;
   s->judge = nst_judge_new(grading, options->task_ids, options->ntask_ids);
+  const size_t room = places();
+  s->clients = nst_clients_new(room);
   pthread_mutex_init(&s->lock, NULL);
   pthread_cond_init(&s->more, NULL);
   pthread_cond_init(&s->fewer, NULL);
@@ -286,7 +325,8 @@ nst_serve *nst_serve_new(nst_grading *grading, const nst_serve_options *options,
                                 .sin_addr = {htonl(INADDR_LOOPBACK)}};
   s->daemon = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, options->port, NULL, NULL, handle, s,
                                MHD_OPTION_SOCK_ADDR, &address, MHD_OPTION_NOTIFY_COMPLETED, completed, s,
-                               MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                               MHD_OPTION_NOTIFY_CONNECTION, come_and_go, s,
+                               MHD_OPTION_CONNECTION_LIMIT, (unsigned)(room + room / 8), MHD_OPTION_CONNECTION_TIMEOUT,
                                (unsigned)ARRIVE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)(256 << 10), MHD_OPTION_END);
   if (!s->daemon) snprintf(error, NST_RECORD_ERROR, "port %u of 127.0.0.1 cannot be listened on: it may be in use", options->port);
   else if (pthread_create(&s->thread, NULL, judging, s) == 0) return s;
@@ -295,6 +335,7 @@ nst_serve *nst_serve_new(nst_grading *grading, const nst_serve_options *options,
     MHD_stop_daemon(s->daemon);
   }
   nst_judge_free(s->judge);
+  nst_clients_free(s->clients);
   free(s);
   return NULL;
 }
@@ -320,6 +361,7 @@ void nst_serve_free(nst_serve *s) {
   wait_until_written(s);
   MHD_stop_daemon(s->daemon);
   nst_judge_free(s->judge);
+  nst_clients_free(s->clients);
   pthread_mutex_destroy(&s->lock);
   pthread_cond_destroy(&s->more);
   pthread_cond_destroy(&s->fewer);

@@ -8,7 +8,7 @@
  *
  * The last three are OpenEnv's. Connections are kept alive. One thread of libmicrohttpd reads and writes; another judges in turns, some samples of
  * each request that has come in, so that many small requests use the workers as well as one large one, and none waits for a large one to end. Requests
- * whose client has closed the connection are dropped. Results depend on the samples alone. */
+ * whose client has closed the connection are dropped, and who is slow or silent gives way to others where there is no room. Results depend on the samples alone. */
 #ifndef NST_BENCH_SERVE_SERVE_H
 #define NST_BENCH_SERVE_SERVE_H
 #include "bench/grade/grade.h"

@@ -8,11 +8,13 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import socket
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 NESTOR = os.environ["NESTOR"]
@@ -24,9 +26,10 @@ def request(path, body):
 
 
 class Server:
-    def __init__(self, directory):
+    def __init__(self, directory, files=None):
         self.process = subprocess.Popen([NESTOR, "bench", "serve", "--tasks", f"{directory}/tasks.jsonl", "--key", f"{directory}/key.jsonl",
-                                         "--workers", "2"], stdout=subprocess.PIPE, text=True)
+                                         "--workers", "2"], stdout=subprocess.PIPE, text=True,
+                                        preexec_fn=files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))))
         self.port = int(re.search(r"http://127\.0\.0\.1:(\d+)", self.process.stdout.readline()).group(1))
 
     def call(self, method, path, body=None):
@@ -41,9 +44,12 @@ class Server:
         status, data = self.call(method, path, body if body is None or isinstance(body, bytes) else json.dumps(body))
         return status, json.loads(data)
 
-    def connect(self):
-        out = socket.create_connection(("127.0.0.1", self.port))
+    def connect(self, room=None):
+        out = socket.socket()
+        if room:
+            out.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)  # what waits to be read
         out.settimeout(300)
+        out.connect(("127.0.0.1", self.port))
         return out
 
     def stop(self):
@@ -185,17 +191,97 @@ class Serve(unittest.TestCase):
         status, end = self.server.json("POST", "/step", good)  # the episode was left alone
         self.assertEqual((status, end["reward"]), (200, 1.0))
 
+    def crowd(self, n, what, room=None):
+        """n clients that keep what they have: a connection of which `what` was sent, and the first answer read where it is a whole request."""
+        for _ in range(n):
+            s = self.server.connect(room)
+            self.addCleanup(s.close)
+            try:
+                s.sendall(what)
+                if b"/health" in what:
+                    s.recv(4096)
+            except OSError:
+                pass  # closed meanwhile
+            yield s
+
+    def served(self):
+        """At the latest at the third attempt, as one that comes in a crowd may be closed with it; 503 is for as long as all places are being judged."""
+        attempts = 0
+        for _ in range(3000):
+            try:
+                status, answer = self.server.json("POST", "/grade", self.choice)
+                if status == 200:
+                    self.assertTrue(answer["passed"])
+                    return
+                self.assertEqual(status, 503)
+                time.sleep(0.1)
+            except (ConnectionError, http.client.HTTPException):
+                attempts += 1
+                self.assertLess(attempts, 3)
+        self.fail("it was never served")
+
     def test_who_says_nothing_makes_room(self):
-        """More connections with half a request than the server takes: they are closed, long before those that are idle between requests."""
-        stalled = [self.server.connect() for _ in range(1100)]
-        for s in stalled:
-            s.sendall(b"POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
-        self.assertTrue(self.server.json("POST", "/grade", self.choice)[1]["passed"])
-        for s in stalled:
-            s.close()
+        """More connections than the server takes, all of them open and not one used: by those that never time out, since they go on byte by byte or
+        are idle between requests, nobody else may be kept out. A connection that is idle between requests outlives those of half a request."""
+        half = b"POST /grade HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n"
+        health = b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        # 128 files are 64 places
+        for files, n, what, more in ((128, 300, b"", b""), (128, 300, half, b"X"), (128, 300, half + b"\r\n", b"x"), (128, 300, health, b""), (None, 1300, half, b"X")):
+            self.server.stop()
+            self.server = Server(self.directory.name, files)
+            trainer = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+            trainer.connect()
+            socket_of_trainer = trainer.sock
+            trainer.request("POST", "/grade", self.choice)
+            trainer.getresponse().read()
+            everybody, stop = [], threading.Event()
+
+            def trickle():
+                while more and not stop.wait(0.5):
+                    for s in list(everybody):
+                        try:
+                            s.send(more)
+                        except OSError:
+                            pass
+
+            thread = threading.Thread(target=trickle)
+            thread.start()
+            try:
+                for s in self.crowd(n, what):
+                    everybody.append(s)
+                for _ in range(3):
+                    self.served()
+                if what != health:
+                    trainer.request("POST", "/grade", self.choice)
+                    self.assertTrue(json.loads(trainer.getresponse().read())["passed"])
+                    self.assertIs(trainer.sock, socket_of_trainer)
+            finally:
+                stop.set()
+                thread.join()
+                trainer.close()
+
+    def test_who_does_not_read_makes_room(self):
+        self.server.stop()
+        self.server = Server(self.directory.name, 128)
+        for _ in range(33):  # two by two to 64 places and beyond
+            for _ in self.crowd(2, request("/grade", b"5\n" * 15000), 4096):
+                pass
+            self.served()
+
+    def test_who_is_one_too_many_is_told(self):
+        """Every place is held by a request that is being judged: nobody is closed for another."""
+        self.server.stop()
+        self.server = Server(self.directory.name, 128)
+        large = request("/grade", b"\n".join([self.sample] * 2000))
+        crowd = list(self.crowd(60, large))
+        while self.server.call("GET", "/health")[0] == 200:  # one that had not yet sent all of its request made room for this
+            crowd += self.crowd(1, large)
+            self.assertLess(len(crowd), 1000)
+        status, answer = self.server.json("GET", "/health")
+        self.assertEqual(status, 503)
+        self.assertIn("too many requests", answer["error"])
 
 
 if __name__ == "__main__":
-    import resource
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(8192, resource.getrlimit(resource.RLIMIT_NOFILE)[1]),) * 2)
     unittest.main(verbosity=1)
