@@ -17,6 +17,7 @@ struct nst_interner {
   nst_arena *arena;
   slot *slots;
   size_t count, cap; /* cap is a power of two */
+  size_t bytes;      /* of the arena, for names */
 };
 
 static slot *slots_new(size_t n) {
@@ -38,6 +39,7 @@ nst_interner *nst_interner_new_from(nst_arena *arena, const nst_interner *other)
   if (!in) nst_out_of_memory();
   *in = *other;
   in->arena = arena;
+  in->bytes = 0;
   in->slots = malloc(in->cap * sizeof *in->slots);
   if (!in->slots) nst_out_of_memory();
   memcpy(in->slots, other->slots, in->cap * sizeof *in->slots);
@@ -80,11 +82,15 @@ nst_name nst_intern(nst_interner *in, const char *text, size_t len) {
     const slot *s = &in->slots[at];
     if (s->hash == hash && s->len == len && (len == 0 || memcmp(s->name, text, len) == 0)) return s->name;
   }
+  const size_t before = nst_arena_used(in->arena);
   nst_name name = nst_arena_strndup(in->arena, text, len);
+  in->bytes += nst_arena_used(in->arena) - before;
   in->slots[at] = (slot){name, len, hash};
   if (++in->count > in->cap / 2) grow(in);
   return name;
 }
+
+size_t nst_interner_bytes(const nst_interner *in) { return in->bytes; }
 
 nst_name nst_intern_cstr(nst_interner *in, const char *text) { return nst_intern(in, text, strlen(text)); }
 

@@ -4,7 +4,6 @@
  * wrong is in the diagnostics, and the pipeline stops at the first stage that
  * could not be completed. */
 #include "driver/pipeline.h"
-#include "frontend/compile.h"
 #include "grammar/parse.h"
 #include "stdlib/stdlib.h"
 
@@ -45,7 +44,7 @@ static void list_declarations(nestor_program *p) {
 
 bool nst_pipeline_is_base(const nestor_program *base, const char *text, size_t size) {
   const nst_source *source = base && base->syntax ? nst_sources_get(base->sources, base->source) : NULL;
-  return source && base->stage == NESTOR_STAGE_PARSE && source->len <= size && !memcmp(source->text, text, source->len) && !nst_diags_count(base->diags) &&
+  return source && source->len <= size && !memcmp(source->text, text, source->len) && base->syntax->clean &&
          nst_parse_ends(base->syntax->file, source);
 }
 
@@ -64,6 +63,7 @@ bool nst_pipeline_compile(nestor_program *p, const nestor_program *base, const c
                                             (uint32_t)nst_sources_get(base->sources, base->source)->len)
                          : nst_parse(p->arena, p->interner, p->sources, p->source, p->diags);
   if (!p->syntax->file) return false;
+  p->syntax->clean = !nst_diags_count(p->diags);
   list_declarations(p);
   if (p->stage == NESTOR_STAGE_PARSE) return true;
   if (!p->syntax->file->decls && !nst_diags_errors(p->diags)) note_empty(p);
@@ -74,6 +74,8 @@ bool nst_pipeline_compile(nestor_program *p, const nestor_program *base, const c
     .load = p->settings.loader ? load_file : NULL,
     .load_ctx = &p->settings,
     .fuel = p->settings.limits.fuel,
+    .head = base ? base->syntax->head : NULL,
+    .made = &p->syntax->head,
   };
   p->ir = nst_frontend_check(p->arena, p->interner, p->sources, p->diags, &options, p->syntax->file);
 

@@ -3,11 +3,14 @@
 #define NST_DRIVER_PIPELINE_H
 #include "driver/internal.h"
 #include "frontend/ast.h"
+#include "frontend/compile.h"
 
 /* The tree of the main text; a struct so that files that see the backend need not see the frontend. */
 struct nst_syntax {
   nst_ast_file *file;
   const nst_ast_decl **decls; size_t ndecls; /* in source order; none where the text does not parse */
+  bool clean;                /* parsing it said nothing */
+  const nst_checked_head *head; /* NULL: not checked, or of no use to others */
 };
 
 /* Compiles into a program whose arena, interner, sources, diags and stage are set. base: a program whose text this one begins with and whose

@@ -30,6 +30,7 @@ nestor_level nestor_eval_level(const nestor_eval *eval, size_t level) {
   if (info->kind == NST_LEVEL_ARRAY) return out;
   out.instances = m->instances;
   out.cycles = nst_round_up(m->cycles);
+  out.exact_cycles = nst_rat_to_double(m->cycles);
   out.energy_pj = nst_rat_to_double(m->energy);
   if (info->kind == NST_LEVEL_COMPUTE) return out;
   if (eval->nest->levels[level].has_capacity) out.capacity_bytes = nst_rat_to_double(eval->nest->levels[level].capacity);

@@ -35,11 +35,12 @@ typedef struct {
   uint64_t fuel;                 /* for evaluating constants: what is left for the whole run */
   uint64_t steps, fuel_given;    /* that checking may take, evaluating included; and `fuel` at first */
   uint64_t spent;                /* by nst_checker_spend */
-  size_t arena_before;           /* bytes in the arena at first: what is built is counted by them */
+  size_t arena_before;           /* bytes in the arena at first, without names: what is built is counted by them */
   bool starved;                  /* more steps have been taken, which has been said */
   int const_depth;               /* constants being checked inside one another */
   bool const_too_deep;           /* too many of them: said */
   NST_VEC(nst_unknown) unknown;  /* names that have been called unknown */
+  const nst_ast_file *main;      /* not what it uses */
 } nst_checker;
 
 /* check_unknown.c: says that `name` is unknown or of the wrong kind in `where`, a table, unless that has been said:
@@ -177,9 +178,28 @@ static inline bool nst_checker_spend(nst_checker *ck, size_t steps) {
   ck->spent += steps;
   return ck->spent <= ck->steps;
 }
-/* compile.c: whether there are steps left after a declaration; says where there are none. */
+/* compile.c: steps taken so far; whether there are some left after a declaration, which says where there are none. */
+uint64_t nst_checker_steps(const nst_checker *ck);
+/* Names aside: which of them are there already depends on what was compiled before. */
+static inline size_t nst_checker_bytes(const nst_checker *ck) {
+  return nst_arena_used(ck->arena) - nst_interner_bytes(ck->interner);
+}
 bool nst_checker_goes_on(nst_checker *ck, const nst_ast_decl *decl);
 void nst_module_check(nst_checker *ck, nst_module *m); /* compile.c: everything but tests, verify and sweeps */
+
+/* ---- workloads and hardware that are checked already: head.c ---- */
+
+typedef struct { size_t bytes; uint64_t fuel, spent; } nst_steps_taken;
+/* The head that the options give, where this module may use it, else NULL. Then takes its item i, and pays. */
+const nst_checked_head *nst_head_usable(const nst_checker *ck, const nst_module *m);
+void *nst_head_take(nst_checker *ck, const nst_checked_head *head, nst_namespace ns, size_t i);
+/* Makes one of a module, where the options ask for it: begin; before and add round each check; end. */
+typedef struct { nst_checked_head *head; nst_steps_taken before; } nst_head_maker;
+nst_head_maker nst_head_begin(nst_checker *ck, const nst_module *m);
+void nst_head_before(nst_head_maker *maker, const nst_checker *ck);
+void nst_head_add(nst_head_maker *maker, const nst_checker *ck, nst_namespace ns, size_t i, void *checked);
+void nst_head_end(const nst_head_maker *maker, const nst_checker *ck);
+
 /* A declaration by name: the module's own, then those it imports. Reports; NULL: none, or of no use. */
 nst_decl_entry *nst_module_lookup(nst_checker *ck, nst_module *m, nst_namespace ns, const nst_ast_ident *alias,
                                   const nst_ast_ident *id);
@@ -269,7 +289,7 @@ void nst_instantiate_hardware(nst_checker *ck, const nst_fe_hardware *h, int bas
 struct nst_fe_mapping {
   const nst_ast_decl *decl;
   nst_module *module;
-  nst_fe_workload *workload; nst_fe_hardware *hardware; /* NULL: unknown */
+  const nst_fe_workload *workload; const nst_fe_hardware *hardware; /* NULL: unknown */
   nst_fe_params params;
   nst_symtab lets, workload_values, hardware_values;
   nst_fe_values values;
@@ -295,7 +315,7 @@ typedef struct {
 typedef struct {
   nst_checker *ck;
   nst_fe_mapping *m;
-  nst_fe_workload *w; nst_fe_hardware *h;
+  const nst_fe_workload *w; const nst_fe_hardware *h;
   nst_ir_mapping *ir;
   NST_VEC(nst_fe_node) nodes;
   int *compute;             /* [nstmts] node id of its compute, -1 */

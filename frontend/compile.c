@@ -11,9 +11,12 @@
 
 enum { FUEL = 4000000, BYTES_PER_STEP = 16 };
 
+uint64_t nst_checker_steps(const nst_checker *ck) {
+  return (nst_checker_bytes(ck) - ck->arena_before) / BYTES_PER_STEP + (ck->fuel_given - ck->fuel) + ck->spent;
+}
+
 bool nst_checker_goes_on(nst_checker *ck, const nst_ast_decl *decl) {
-  const uint64_t built = (nst_arena_used(ck->arena) - ck->arena_before) / BYTES_PER_STEP;
-  if (ck->starved || built + (ck->fuel_given - ck->fuel) + ck->spent <= ck->steps) return !ck->starved;
+  if (ck->starved || nst_checker_steps(ck) <= ck->steps) return !ck->starved;
   ck->starved = true;
   if (nst_diags_limit(ck->diags)) return false; /* an expression has said it, at its place */
   nst_diag *d = nst_diag_add(ck->diags, NST_D_OUT_OF_FUEL, decl->head, "checking up to here takes more steps than are allowed");
@@ -30,15 +33,31 @@ static void check_constants(nst_checker *ck, nst_module *m) {
   }
 }
 
+/* A workload or hardware: from the head, or checked and added to the one that is made. */
+static void check_template(nst_checker *ck, nst_module *m, nst_namespace ns, size_t i, const nst_checked_head *head,
+                           nst_head_maker *maker) {
+  nst_decl_entry *entry = m->names[ns].items[i].object;
+  if (head) {
+    entry->checked = nst_head_take(ck, head, ns, i);
+    return;
+  }
+  nst_head_before(maker, ck);
+  if (ns == NST_NS_WORKLOAD) entry->checked = nst_check_workload(ck, m, entry->decl);
+  else entry->checked = nst_check_hardware(ck, m, entry->decl);
+  nst_head_add(maker, ck, ns, i, entry->checked);
+}
+
 void nst_module_check(nst_checker *ck, nst_module *m) {
   check_constants(ck, m);
+  const nst_checked_head *head = nst_head_usable(ck, m);
+  nst_head_maker maker = head ? (nst_head_maker){0} : nst_head_begin(ck, m);
   static const nst_namespace order[] = {NST_NS_WORKLOAD, NST_NS_HARDWARE, NST_NS_MODEL, NST_NS_MAPPING};
   for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
     for (size_t i = 0; i < m->names[order[o]].len && !ck->starved; i++) {
       nst_decl_entry *entry = m->names[order[o]].items[i].object;
       switch (order[o]) {
-      case NST_NS_WORKLOAD: entry->checked = nst_check_workload(ck, m, entry->decl); break;
-      case NST_NS_HARDWARE: entry->checked = nst_check_hardware(ck, m, entry->decl); break;
+      case NST_NS_WORKLOAD:
+      case NST_NS_HARDWARE: check_template(ck, m, order[o], i, head, &maker); break;
       case NST_NS_MODEL: entry->checked = nst_check_model(ck, m, entry->decl); break;
       case NST_NS_MAPPING: entry->checked = nst_check_mapping(ck, m, entry->decl); break;
       case NST_NS_CONST:
@@ -48,6 +67,7 @@ void nst_module_check(nst_checker *ck, nst_module *m) {
       nst_checker_goes_on(ck, entry->decl);
     }
   }
+  if (m->file == ck->main) nst_head_end(&maker, ck);
 }
 
 typedef struct {
@@ -112,10 +132,12 @@ nst_ir_program *nst_frontend_check(nst_arena *arena, nst_interner *interner, nst
                                    const nst_frontend_options *options, const nst_ast_file *file) {
   nst_checker ck = {
     .arena = arena, .interner = interner, .sources = sources, .diags = diags, .options = options, .fuel = FUEL,
-    .steps = options && options->fuel ? options->fuel : NST_FUEL_UNLIMITED, .arena_before = nst_arena_used(arena)};
+    .steps = options && options->fuel ? options->fuel : NST_FUEL_UNLIMITED};
+  ck.arena_before = nst_checker_bytes(&ck);
   if (ck.fuel > ck.steps) ck.fuel = ck.steps;
   ck.fuel_given = ck.fuel;
   if (!file) return NULL;
+  ck.main = file;
   const nst_source *src = nst_sources_get(sources, file->source);
   nst_module *m = nst_module_load(&ck, file, src ? src->name : "", false);
   gatherer g = {.ck = &ck};

@@ -12,6 +12,9 @@
 #include "frontend/ast.h"
 #include "ir/ir.h"
 
+/* Workloads and hardware of a text, checked. It lives in the arena of the text's program, which must outlive all that use it. */
+typedef struct nst_checked_head nst_checked_head;
+
 typedef struct {
   /* The i-th module of the standard library (its name as "std.hardware.edge"); false past the last.
    * NULL: `use std…` is refused. */
@@ -23,6 +26,8 @@ typedef struct {
   bool (*load)(void *ctx, const char *path, nst_buffer *out);
   void *load_ctx;
   uint64_t fuel; /* steps that checking may take; 0: no limit */
+  const nst_checked_head *head;  /* of a text that this one begins with, names and spans and all; NULL: none */
+  const nst_checked_head **made; /* gets the head of this text, or NULL where it can be none; NULL: not wanted */
 } nst_frontend_options;
 
 /* NULL if there were errors. Options NULL: no `use` at all. */

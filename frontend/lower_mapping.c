@@ -39,7 +39,7 @@ static void bind_both(nst_checker *ck, nst_fe_mapping *m) {
   nst_scope s = {
     .ck = ck, .frames = {&m->params.names}, .nframes = 1, .module = m->module, .what = "an argument of a mapping"};
   if (m->workload) {
-    nst_fe_workload *w = m->workload;
+    const nst_fe_workload *w = m->workload;
     nst_fe_arg *args = nst_bind_args(&s, &decl->of, &w->params, "workload", w->decl->id.name, true);
     int base = nst_instantiate_params(ck, &w->params, args, &m->values, &m->workload_values);
     nst_instantiate_workload(ck, w, base, &m->ir->workload);
@@ -47,7 +47,7 @@ static void bind_both(nst_checker *ck, nst_fe_mapping *m) {
   }
   s.incomplete = !m->workload;
   if (m->hardware) {
-    nst_fe_hardware *h = m->hardware;
+    const nst_fe_hardware *h = m->hardware;
     nst_fe_arg *args = nst_bind_args(&s, &decl->on, &h->params, "hardware", h->decl->id.name, false);
     int base = nst_instantiate_params(ck, &h->params, args, &m->values, &m->hardware_values);
     nst_instantiate_hardware(ck, h, base, &m->ir->hardware);

@@ -365,10 +365,45 @@ static nst_group_status part_column(nst_component *part, nst_column col, int64_t
   return NST_GROUP_OK;
 }
 
+/* One dimension that the tensor does not use, or whose coordinates are its own: what nearly all groups are. */
+static bool is_lone(const nst_group *g) {
+  if (g->ndims != 1 || g->naccesses > 1) return false;
+  if (!g->naccesses) return true;
+  const nst_group_rank *rank = g->accesses[0].ranks;
+  return g->accesses[0].nranks == 1 && rank->nterms == 1 && rank->coefs[0] < 0 && rank->offset < 0 && rank->size < 0;
+}
+
+/* A lone dimension falls into nothing: the group is its only component, and all times are that one's. */
+static nst_group_status count_lone(const nst_group *g, const int64_t *in, int64_t *out, nst_group_scratch *s) {
+  nst_component part; /* the fields that a component of one dimension without edges has */
+  const int64_t extent = in[g->extents[0]];
+  part.kind = g->naccesses && extent != 1 ? NST_COMPONENT_SINGLE : NST_COMPONENT_UNUSED;
+  part.ndims = 1;
+  part.extents[0] = extent;
+  part.clipped = false;
+  part.ntimes = 0;
+  part.nsplits[0] = g->nsplits;
+  part.splits[0] = TAKE(s, g->nsplits + 1, nst_chain_split);
+  if (!nst_group_spend(s, 6 + 2 * (int64_t)g->nsplits)) return NST_GROUP_TOO_LARGE;
+  int64_t len = extent;
+  for (int i = 0; i < g->nsplits; i++) {
+    const nst_group_split *split = &g->splits[i];
+    const int64_t tile = split->input < 0 ? 1 : in[split->input];
+    if (tile < len) len = tile; /* else: one tile */
+    part.splits[0][i] = (nst_chain_split){split->kind, len, split->kind == NST_SPLIT_TIME ? part.ntimes++ : -1};
+  }
+  for (int c = 0; c < g->ncolumns; c++) {
+    const nst_group_status status = nst_single_column(&part, g->columns[c], &out[c], s);
+    if (status != NST_GROUP_OK) return status;
+  }
+  return NST_GROUP_OK;
+}
+
 nst_group_status nst_group_count(const nst_group *g, const int64_t *in, int64_t *out, nst_group_scratch *s) {
   s->block = 0;
   s->used = 0;
   s->listed = 0;
+  if (is_lone(g)) return count_lone(g, in, out, s);
   splitter x = {.g = g, .s = s};
   x.extents = TAKE(s, g->ndims + 1, int64_t);
   x.leader = TAKE(s, g->ndims + 1, int);

@@ -1,7 +1,6 @@
 /* Naming and reading the figures of an evaluation: one walk for both, so that they cannot disagree. */
 #include "bench/grade/figures.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- the walk ------------------------------------------------------------- */
@@ -45,24 +44,10 @@ static inline void put(walk *w, nst_figure value, const char *metric, const char
   if (w->names) put_name(w, metric, level, tensor);
 }
 
-/* Unrounded, which the struct of a level does not give. */
-static nst_figure cycles_of(const walk *w, const nestor_eval *eval, const char *level) {
-  static const char head[] = "cycles(";
-  char name[NAME];
-  double value = NAN;
-  const size_t size = strlen(level);
-  if (!w->values || size > NAME - sizeof head - 2) return nst_figure_real(value);
-  memcpy(name, head, sizeof head - 1);
-  memcpy(name + sizeof head - 1, level, size);
-  memcpy(name + sizeof head - 1 + size, ")", 2);
-  nestor_eval_figure(eval, name, &value);
-  return nst_figure_real(value);
-}
-
 static void memory(walk *w, const nestor_eval *eval, size_t index, const nestor_level *l) {
   put(w, nst_figure_whole(l->usage_bytes), "usage", l->name, NULL);
   put(w, nst_figure_whole(l->traffic_bytes), "traffic", l->name, NULL);
-  put(w, cycles_of(w, eval, l->name), "cycles", l->name, NULL);
+  put(w, nst_figure_real(l->exact_cycles), "cycles", l->name, NULL);
   put(w, nst_figure_real(l->energy_pj), "energy", l->name, NULL);
   put(w, nst_figure_whole(l->instances), "instances", l->name, NULL);
   put(w, nst_figure_real(l->capacity_bytes), "capacity", l->name, NULL);
@@ -94,7 +79,7 @@ static size_t visit(walk *w, const nestor_eval *eval) {
       case NESTOR_LEVEL_MEMORY: memory(w, eval, i, &l); break;
       case NESTOR_LEVEL_ARRAY: break;
       case NESTOR_LEVEL_COMPUTE:
-        put(w, cycles_of(w, eval, l.name), "cycles", l.name, NULL);
+        put(w, nst_figure_real(l.exact_cycles), "cycles", l.name, NULL);
         put(w, nst_figure_real(l.energy_pj), "energy", l.name, NULL);
         put(w, nst_figure_whole(l.instances), "instances", l.name, NULL);
         break;

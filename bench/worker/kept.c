@@ -1,4 +1,4 @@
-/* A list by hash; what was not asked for longest gives way. A text is parsed when it comes the second time, so that one that comes once costs nothing. Two
+/* A list by hash; what was not asked for longest gives way. A text is compiled when it comes the second time, so that one that comes once costs nothing. Two
  * texts of one hash do no harm: the library compares their bytes. */
 #include "bench/worker/kept.h"
 
@@ -25,6 +25,6 @@ const nestor_program *nst_kept_get(nst_kept *k, const nestor_session *session, c
     return NULL;
   }
   t->used = ++k->asked;
-  if (!t->program) t->program = nestor_program_new(session, "given", text, size, NESTOR_STAGE_PARSE);
+  if (!t->program) t->program = nestor_program_new(session, "given", text, size, NESTOR_STAGE_CHECK);
   return t->program;
 }

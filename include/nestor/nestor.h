@@ -194,9 +194,10 @@ typedef struct nestor_program nestor_program;
  * errors is there for its diagnostics, and its status is not NESTOR_OK. */
 NESTOR_API nestor_program *nestor_program_new(const nestor_session *session, const char *name, const char *text,
                                               size_t size, nestor_stage stage);
-/* Gives exactly what nestor_program_new gives, sooner where many texts begin alike: `base`, made with NESTOR_STAGE_PARSE, is such a
- * beginning. If the text begins with it, and it is whole declarations without a message, its tree is used again; any other base,
- * and NULL, changes nothing. A base may be used by any number of threads and must outlive the programs made on it. */
+/* Gives exactly what nestor_program_new gives, sooner where many texts begin alike: `base` is a program of such a beginning.
+ * If the text begins with it, and it is whole declarations that parse without a message, its tree is used again; and where it was made
+ * with NESTOR_STAGE_CHECK, without a message, its workloads and hardware are, too, if neither it nor the text uses constants or other files.
+ * Any other base, and NULL, changes nothing. A base may be used by any number of threads and must outlive the programs made on it. */
 NESTOR_API nestor_program *nestor_program_new_on(const nestor_session *session, const nestor_program *base, const char *name,
                                                  const char *text, size_t size, nestor_stage stage);
 NESTOR_API void nestor_program_free(nestor_program *program);
@@ -302,7 +303,8 @@ typedef struct {
   int64_t usage_bytes;   /* that one instance must hold, doubled where double-buffered */
   bool fits;             /* usage within capacity */
   int64_t traffic_bytes; /* reads + updates of all instances */
-  int64_t cycles;        /* its own transfers, or the compute's steps */
+  int64_t cycles;        /* its own transfers, or the compute's steps; rounded up */
+  double exact_cycles;   /* the same, unrounded */
   double energy_pj;      /* all instances, with their leakage */
 } nestor_level;
 typedef struct {

@@ -8,12 +8,17 @@
 
 #define GEMM "workload gemm(M = 8, N = 6, K = 5) {\n  dim m = M, n = N, k = K\n  C[m, n] += A[m, k] * B[k, n]\n}\n"
 #define HARDWARE "hardware h { # a machine\n  memory DRAM { energy = 100 pJ/B }\n  memory GLB { capacity = 200 B }\n  compute MAC\n}\n"
+#define UNUSED "hardware h { # a machine with a message\n  memory DRAM\n  memory GLB { capacity = 0 B }\n  compute MAC\n}\n"
 #define MAPPING "mapping x(t = 4) of gemm on h {\n  keep all in DRAM\n  for m by t\n  keep all in GLB\n  compute\n}\n"
 
 static const char *const bases[] = {
   GEMM HARDWARE,
   "const S = 3\n" GEMM "## of the shelf\n" HARDWARE "\n\n",
   "\xEF\xBB\xBF" GEMM HARDWARE,
+  GEMM UNUSED,
+  GEMM HARDWARE MAPPING,
+  GEMM HARDWARE "model f(m) { out y = m * 2 }\n",
+  "use std.hardware.edge\n" GEMM HARDWARE,
   GEMM HARDWARE "# what follows is the answer\n", /* these can be no base, and change nothing */
   GEMM HARDWARE "const S = 3\n",
   GEMM "hardware h { compute MAC }",
@@ -63,11 +68,10 @@ static void assert_same(const nestor_program *a, const nestor_program *b) {
   for (const char *const *stage = (const char *const[]){"ast", "ir", NULL}; *stage; stage++) assert_same_text(a, b, *stage);
 }
 
-static void everything_is_the_same(void **state) {
-  (void)state;
+static void everything_is_the_same(nestor_stage made_by) {
   nestor_session *s = nestor_session_new();
   for (size_t i = 0; i < sizeof bases / sizeof *bases; i++) {
-    nestor_program *base = nestor_program_new(s, "base", bases[i], strlen(bases[i]), NESTOR_STAGE_PARSE);
+    nestor_program *base = nestor_program_new(s, "base", bases[i], strlen(bases[i]), made_by);
     for (size_t k = 0; k < sizeof rests / sizeof *rests; k++) {
       char text[2048];
       const int n = snprintf(text, sizeof text, "%s%s", bases[i], rests[k]);
@@ -84,24 +88,82 @@ static void everything_is_the_same(void **state) {
   nestor_session_free(s);
 }
 
-/* Where fuel ends is a place in the checks: it must not move by a step. */
-static void fuel_is_the_same(void **state) {
+static void everything_is_the_same_on_a_parsed_base(void **state) {
   (void)state;
+  everything_is_the_same(NESTOR_STAGE_PARSE);
+}
+static void everything_is_the_same_on_a_checked_base(void **state) {
+  (void)state;
+  everything_is_the_same(NESTOR_STAGE_CHECK);
+}
+
+/* Where fuel ends is a place in the checks: it must not move by a step, nor what is said there. */
+static void fuel_is_the_same(nestor_stage made_by) {
   static const char text[] = GEMM HARDWARE MAPPING;
   nestor_session *s = nestor_session_new();
-  nestor_program *base = nestor_program_new(s, "base", text, sizeof GEMM HARDWARE - 1, NESTOR_STAGE_PARSE);
   int starved = 0, good = 0;
   for (uint64_t fuel = 1; good < 3; fuel += 7) {
     nestor_session_set_limits(s, (nestor_limits){.fuel = fuel});
+    nestor_program *base = nestor_program_new(s, "base", text, sizeof GEMM HARDWARE - 1, made_by);
     nestor_program *plain = nestor_program_new(s, "t.nest", text, sizeof text - 1, NESTOR_STAGE_CHECK);
     nestor_program *on = nestor_program_new_on(s, base, "t.nest", text, sizeof text - 1, NESTOR_STAGE_CHECK);
     assert_same(plain, on);
     *(nestor_program_status(on) == NESTOR_OK ? &good : &starved) += 1;
     nestor_program_free(plain);
     nestor_program_free(on);
+    nestor_program_free(base);
   }
   assert_true(starved > 10);
-  nestor_program_free(base);
+  nestor_session_free(s);
+}
+
+static void fuel_is_the_same_on_a_parsed_base(void **state) {
+  (void)state;
+  fuel_is_the_same(NESTOR_STAGE_PARSE);
+}
+static void fuel_is_the_same_on_a_checked_base(void **state) {
+  (void)state;
+  fuel_is_the_same(NESTOR_STAGE_CHECK);
+}
+
+/* A base that had more fuel or less, or messages. */
+static void bases_of_other_limits_change_nothing(void **state) {
+  (void)state;
+  static const char text[] = GEMM HARDWARE MAPPING, heavy[] = GEMM UNUSED MAPPING;
+  for (size_t i = 0; i < 2; i++) {
+    const char *whole = i ? heavy : text;
+    const size_t head = strlen(whole) - strlen(MAPPING);
+    for (uint64_t fuel = 200; fuel < 4000; fuel += 200) {
+      nestor_session *given = nestor_session_new(), *s = nestor_session_new();
+      nestor_session_set_limits(given, (nestor_limits){.fuel = 2000});
+      nestor_session_set_limits(s, (nestor_limits){.fuel = fuel});
+      nestor_program *base = nestor_program_new(given, "base", whole, head, NESTOR_STAGE_CHECK);
+      nestor_program *plain = nestor_program_new(s, "t.nest", whole, strlen(whole), NESTOR_STAGE_CHECK);
+      nestor_program *on = nestor_program_new_on(s, base, "t.nest", whole, strlen(whole), NESTOR_STAGE_CHECK);
+      assert_same(plain, on);
+      nestor_program_free(on);
+      nestor_program_free(plain);
+      nestor_program_free(base);
+      nestor_session_free(given);
+      nestor_session_free(s);
+    }
+  }
+}
+
+/* A program on a base is a base itself; the first must outlive both. */
+static void a_base_on_a_base(void **state) {
+  (void)state;
+  static const char text[] = GEMM HARDWARE MAPPING "mapping z of gemm on h { for n by 2 }\n";
+  nestor_session *s = nestor_session_new();
+  nestor_program *first = nestor_program_new(s, "base", text, sizeof GEMM HARDWARE - 1, NESTOR_STAGE_CHECK);
+  nestor_program *second = nestor_program_new_on(s, first, "base", text, sizeof GEMM HARDWARE MAPPING - 1, NESTOR_STAGE_CHECK);
+  nestor_program *plain = nestor_program_new(s, "t.nest", text, sizeof text - 1, NESTOR_STAGE_CHECK);
+  nestor_program *on = nestor_program_new_on(s, second, "t.nest", text, sizeof text - 1, NESTOR_STAGE_CHECK);
+  assert_same(plain, on);
+  nestor_program_free(on);
+  nestor_program_free(plain);
+  nestor_program_free(second);
+  nestor_program_free(first);
   nestor_session_free(s);
 }
 
@@ -125,7 +187,11 @@ static void other_bases_change_nothing(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(everything_is_the_same), cmocka_unit_test(fuel_is_the_same),
-                                     cmocka_unit_test(other_bases_change_nothing)};
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test(everything_is_the_same_on_a_parsed_base),  cmocka_unit_test(everything_is_the_same_on_a_checked_base),
+    cmocka_unit_test(fuel_is_the_same_on_a_parsed_base),        cmocka_unit_test(fuel_is_the_same_on_a_checked_base),
+    cmocka_unit_test(bases_of_other_limits_change_nothing),     cmocka_unit_test(other_bases_change_nothing),
+    cmocka_unit_test(a_base_on_a_base),
+  };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
