@@ -320,6 +320,7 @@ bool nst_rat_floor(nst_rat *out, nst_rat a) {
 }
 
 bool nst_rat_ceil(nst_rat *out, nst_rat a) {
+  if (a.den == 1) return *out = a, true;
   nst_i128 q = a.num / a.den;
   if (a.num > 0 && a.num % a.den != 0) q++;
   *out = (nst_rat){q, 1};

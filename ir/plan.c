@@ -63,29 +63,39 @@ static int times_before(const nst_planner *p, const nst_edge *e, int group, int 
   return n;
 }
 
-/* The product of one kind of column for a step started by the for at `position`. */
-static void add_step(nst_planner *p, products *out, int sign, const nst_edge *e, nst_factors f, nst_column_kind kind,
-                     int position) {
-  /* Each factor looks at what is outside the position, and asks which of its dimensions it is of. */
-  if (!nst_plan_spend(p, (size_t)f.n * (4 + (size_t)position / 2))) return;
+typedef struct { nst_column_kind kind; int sign; } step_product;
+
+static void add_step(nst_planner *p, products *out, step_product of, nst_factors f, const bool *moves, const int *cuts) {
+  for (int i = 0; i < f.n; i++)
+    if (always_zero(p, f.drafts[i], (nst_column){of.kind, moves[i], cuts[i]})) return;
   int *columns = NST_NEW_ARRAY(p->arena, f.n, int);
-  int dim = nst_plan_path_node(p, e->stmt, position)->dim;
-  for (int i = 0; i < f.n; i++) {
-    nst_column col = {kind, group_has_dim(p, f.drafts[i], dim), times_before(p, e, f.drafts[i], position)};
-    if (always_zero(p, f.drafts[i], col)) return;
-    columns[i] = column(p, f.drafts[i], col);
+  for (int i = 0; i < f.n; i++) columns[i] = column(p, f.drafts[i], (nst_column){of.kind, moves[i], cuts[i]});
+  add_product(p, out, of.sign, columns, f.n);
+}
+
+/* A product for each step that a for between the start of the run and the edge begins, of columns of one kind or two. */
+static void add_steps(nst_planner *p, products *out, const nst_edge *e, nst_factors f, const step_product *each, int n) {
+  int *cuts = NST_NEW_ARRAY(p->arena, f.n, int);
+  bool *moves = NST_NEW_ARRAY(p->arena, f.n, bool);
+  for (int i = 0; i < f.n; i++) cuts[i] = times_before(p, e, f.drafts[i], e->run_start);
+  for (int at = e->run_start; at < e->end && !nst_fuel_is_out(p->fuel); at++) {
+    const nst_ir_node *node = nst_plan_path_node(p, e->stmt, at);
+    if (node->kind != NST_NODE_FOR) continue;
+    if (!nst_plan_spend(p, (size_t)f.n * (4 + (size_t)n))) return;
+    for (int i = 0; i < f.n; i++) moves[i] = group_has_dim(p, f.drafts[i], node->dim);
+    for (int k = 0; k < n; k++) add_step(p, out, each[k], f, moves, cuts);
+    for (int i = 0; i < f.n; i++) cuts[i] += moves[i];
   }
-  add_product(p, out, sign, columns, f.n);
 }
 
 static void add_needs(nst_planner *p, products *out, const nst_edge *e, nst_factors f) {
+  static const step_product kept = {NST_COLUMN_KEPT, -1};
   add_plain(p, out, 1, f, NST_COLUMN_ALL);
-  if (e->compute) return;
-  for (int i = e->run_start; i < e->end && !nst_fuel_is_out(p->fuel); i++)
-    if (nst_plan_path_node(p, e->stmt, i)->kind == NST_NODE_FOR) add_step(p, out, -1, e, f, NST_COLUMN_KEPT, i);
+  if (!e->compute) add_steps(p, out, e, f, &kept, 1);
 }
 
 static void add_drains(nst_planner *p, products *out, const nst_edge *e, nst_factors f) {
+  static const step_product moved[] = {{NST_COLUMN_OLD, 1}, {NST_COLUMN_STAY, -1}};
   if (e->compute) {
     add_plain(p, out, 1, f, NST_COLUMN_ALL);
     return;
@@ -95,11 +105,7 @@ static void add_drains(nst_planner *p, products *out, const nst_edge *e, nst_fac
     columns[i] =
       column(p, f.drafts[i], (nst_column){NST_COLUMN_OLD, false, times_before(p, e, f.drafts[i], e->run_start)});
   add_product(p, out, 1, columns, f.n);
-  for (int i = e->run_start; i < e->end && !nst_fuel_is_out(p->fuel); i++) {
-    if (nst_plan_path_node(p, e->stmt, i)->kind != NST_NODE_FOR) continue;
-    add_step(p, out, 1, e, f, NST_COLUMN_OLD, i);
-    add_step(p, out, -1, e, f, NST_COLUMN_STAY, i);
-  }
+  add_steps(p, out, e, f, moved, 2);
 }
 
 static nst_formula formula(const products *ps) { return (nst_formula){(int)ps->len, ps->items}; }
@@ -219,7 +225,8 @@ static size_t at(const nst_planner *p, int stmt, int level, int tensor) {
          (size_t)tensor;
 }
 
-/* One edge: from slot `parent` to slot `child`, or to the compute (NULL). */
+/* One edge: from slot `parent` to slot `child`, or to the compute (NULL). Where nothing is spread between them, the groups of the edge
+ * are those of the child alone, and what one gives the other takes: the products are the same. */
 static void plan_edge(nst_planner *p, int stmt, int tensor, const nst_ir_slot *parent, const nst_ir_slot *child) {
   nst_plan *plan = p->plan;
   int ignored;
@@ -237,12 +244,14 @@ static void plan_edge(nst_planner *p, int stmt, int tensor, const nst_ir_slot *p
   products ps = {0};
   if (p->m->workload.stmts[stmt].out.tensor != tensor) {
     e.unicast = true;
-    add_needs(p, &ps, &e, nst_plan_group_tensor(p, &e, &us));
+    const nst_factors f = nst_plan_group_tensor(p, &e, &us);
+    add_needs(p, &ps, &e, f);
     append(p, &plan->reads[to_parent], &ps);
     if (!child) return;
+    const nst_factors own = nst_plan_group_tensor(p, &alone, &us);
     products fills = {0};
-    add_needs(p, &fills, &alone, nst_plan_group_tensor(p, &alone, &us));
-    append(p, &plan->fills[to_child], &fills);
+    if (own.drafts != f.drafts) add_needs(p, &fills, &alone, own);
+    append(p, &plan->fills[to_child], own.drafts != f.drafts ? &fills : &ps);
     return;
   }
   nst_factors f = nst_plan_group_tensor(p, &e, &us);
@@ -256,9 +265,10 @@ static void plan_edge(nst_planner *p, int stmt, int tensor, const nst_ir_slot *p
   conflicts_of(p, &e, &us, tensor,
                child ? child->level : nst_plan_path_node(p, stmt, p->m->paths[stmt].nnodes - 1)->level);
   if (!child) return;
+  const nst_factors own = nst_plan_group_tensor(p, &alone, &us);
   products drains = {0};
-  add_drains(p, &drains, &alone, nst_plan_group_tensor(p, &alone, &us));
-  append(p, &plan->drains[to_child], &drains);
+  if (own.drafts != f.drafts) add_drains(p, &drains, &alone, own);
+  append(p, &plan->drains[to_child], own.drafts != f.drafts ? &drains : &updates);
 }
 
 static void plan_tensor(nst_planner *p, int stmt, int tensor) {

@@ -9,10 +9,6 @@
 #include "ir/plan_group.h"
 #include <string.h>
 
-const nst_ir_node *nst_plan_path_node(const nst_planner *p, int stmt, int i) {
-  return p->m->nodes[p->m->paths[stmt].nodes[i]];
-}
-
 const nst_ir_access *nst_plan_access(const nst_planner *p, nst_use u) {
   const nst_ir_stmt *s = &p->m->workload.stmts[u.stmt];
   return u.access < 0 ? &s->out : &s->in[u.access];

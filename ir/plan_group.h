@@ -67,7 +67,9 @@ typedef struct {
 
 static inline bool nst_plan_spend(const nst_planner *p, size_t steps) { return nst_fuel_spend(p->fuel, steps); }
 
-const nst_ir_node *nst_plan_path_node(const nst_planner *p, int stmt, int i);
+static inline const nst_ir_node *nst_plan_path_node(const nst_planner *p, int stmt, int i) {
+  return p->m->nodes[p->m->paths[stmt].nodes[i]];
+}
 const nst_ir_access *nst_plan_access(const nst_planner *p, nst_use u);
 bool nst_plan_same_expr(const nst_expr *a, const nst_expr *b);
 /* All dimensions of the statement, divided into the groups of a tensor as it is used at an edge. */

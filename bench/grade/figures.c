@@ -5,37 +5,40 @@
 
 /* ---- the walk ------------------------------------------------------------- */
 
+enum { NAME = 256, PENDING = 8 * NAME };
+
 /* Where it goes: a count, names, or values. */
 typedef struct {
   size_t n;
   nestor_buffer *names;
+  char *pending, *at; /* names that are yet to be appended: a mapping has many */
   nst_figure *values;
 } walk;
 
-enum { NAME = 256 };
-
-static char *append(char *at, const char *mark, const char *name, size_t size) {
-  if (*mark) *at++ = *mark;
-  memcpy(at, name, size);
-  return at + size;
+static void flush(walk *w) {
+  nestor_buffer_append(w->names, w->pending, (size_t)(w->at - w->pending));
+  w->at = w->pending;
 }
 
-/* One piece for each name: a mapping has many. */
-static void put_name(walk *w, const char *metric, const char *level, const char *tensor) {
-  char text[NAME], *at = text;
-  const size_t nmetric = strlen(metric), nlevel = level ? strlen(level) : 0, ntensor = tensor ? strlen(tensor) : 0;
-  if (nmetric + nlevel + ntensor + 3 <= NAME) {
-    at = append(at, "", metric, nmetric);
-    if (level) at = append(at, "@", level, nlevel);
-    if (tensor) at = append(at, "/", tensor, ntensor);
-    *at++ = '\0';
-    nestor_buffer_append(w->names, text, (size_t)(at - text));
+static void append(walk *w, const char *mark, const char *name) {
+  const size_t size = strlen(name);
+  if (size > NAME) { /* longer than any pending place */
+    flush(w);
+    nestor_buffer_append(w->names, mark, strlen(mark));
+    nestor_buffer_append(w->names, name, size);
     return;
   }
-  nestor_buffer_append(w->names, metric, nmetric);
-  if (level) nestor_buffer_append(w->names, "@", 1), nestor_buffer_append(w->names, level, nlevel);
-  if (tensor) nestor_buffer_append(w->names, "/", 1), nestor_buffer_append(w->names, tensor, ntensor);
-  nestor_buffer_append(w->names, "", 1);
+  if ((size_t)(w->at - w->pending) > PENDING - NAME - 2) flush(w);
+  if (*mark) *w->at++ = *mark;
+  memcpy(w->at, name, size);
+  w->at += size;
+}
+
+static void put_name(walk *w, const char *metric, const char *level, const char *tensor) {
+  append(w, "", metric);
+  if (level) append(w, "@", level);
+  if (tensor) append(w, "/", tensor);
+  *w->at++ = '\0'; /* there is always room for one more */
 }
 
 static inline void put(walk *w, nst_figure value, const char *metric, const char *level, const char *tensor) {
@@ -89,5 +92,11 @@ static size_t visit(walk *w, const nestor_eval *eval) {
 }
 
 size_t nst_figures_count(const nestor_eval *eval) { return visit(&(walk){0}, eval); }
-void nst_figures_names(nestor_buffer *out, const nestor_eval *eval) { visit(&(walk){.names = out}, eval); }
+size_t nst_figures_names(nestor_buffer *out, const nestor_eval *eval) {
+  char pending[PENDING];
+  walk w = {.names = out, .pending = pending, .at = pending};
+  const size_t n = visit(&w, eval);
+  flush(&w);
+  return n;
+}
 void nst_figures_values(nst_figure *out, const nestor_eval *eval) { visit(&(walk){.values = out}, eval); }

@@ -31,8 +31,8 @@ size_t nst_figure_group(const char *name);
 
 /* Of an evaluation that has been run well: how many figures it has. */
 size_t nst_figures_count(const nestor_eval *eval);
-/* Appends their names, each with a NUL behind. */
-void nst_figures_names(nestor_buffer *out, const nestor_eval *eval);
+/* Appends their names, each with a NUL behind; how many they are. */
+size_t nst_figures_names(nestor_buffer *out, const nestor_eval *eval);
 /* Writes nst_figures_count() values. */
 void nst_figures_values(nst_figure *out, const nestor_eval *eval);
 #endif

@@ -22,6 +22,8 @@ struct nst_judge {
   nst_fault fault;
   nst_wire points; /* of the reply */
   nestor_buffer *names;
+  nst_figure *values; /* of a point */
+  size_t nvalues;
   uint32_t failed; /* first failed point, or NST_WIRE_NOWHERE */
 };
 
@@ -41,6 +43,7 @@ void nst_judge_free(nst_judge *j) {
   nst_build_fini(&j->build);
   nst_wire_fini(&j->fault.messages);
   nst_wire_fini(&j->points);
+  free(j->values);
   free(j);
 }
 
@@ -118,9 +121,8 @@ static nestor_status run_at(subject *s, const nst_request_table *table, const in
 /* false: more figures than a reply may hold. */
 static bool put_figures(nst_judge *j, subject *s, size_t *total) {
   if (!s->nfigures) {
-    s->nfigures = nst_figures_count(s->eval);
     s->names = nestor_buffer_size(j->names);
-    nst_figures_names(j->names, s->eval);
+    s->nfigures = nst_figures_names(j->names, s->eval);
     s->names_end = nestor_buffer_size(j->names);
   }
   *total += s->nfigures;
@@ -130,10 +132,13 @@ static bool put_figures(nst_judge *j, subject *s, size_t *total) {
   }
   nst_wire_u8(&j->points, NST_OUTCOME_PASSED);
   const size_t size = s->nfigures * sizeof(nst_figure);
-  nst_figure *values = nst_memory_new(s->nfigures, sizeof *values);
-  nst_figures_values(values, s->eval);
-  nst_wire_put(&j->points, values, size);
-  free(values);
+  if (s->nfigures > j->nvalues) {
+    free(j->values);
+    j->nvalues = s->nfigures;
+    j->values = nst_memory_new(j->nvalues, sizeof *j->values);
+  }
+  nst_figures_values(j->values, s->eval);
+  nst_wire_put(&j->points, j->values, size);
   return true;
 }
 

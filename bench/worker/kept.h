@@ -1,4 +1,4 @@
-/* Given texts that came before, parsed: answers to one task come in numbers, and its workload and hardware are the larger part of each program.
+/* Given texts that came before, compiled: answers to one task come in numbers, and its workload and hardware are the larger part of each program.
  *
  * What is kept changes how long a program takes to make and nothing else: nestor_program_new_on gives the same with any base. */
 #ifndef NST_BENCH_WORKER_KEPT_H
@@ -15,6 +15,6 @@ typedef struct {
 typedef struct { nst_kept_text texts[NST_KEPT_TEXTS]; uint64_t asked; } nst_kept;
 
 void nst_kept_fini(nst_kept *kept);
-/* The text, parsed, where it came before; NULL where it did not. Valid until the next call. */
+/* The text, compiled, where it came before; NULL where it did not. Valid until the next call. */
 const nestor_program *nst_kept_get(nst_kept *kept, const nestor_session *session, const char *text, size_t size);
 #endif

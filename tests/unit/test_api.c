@@ -122,6 +122,8 @@ static void test_figures(void **state) {
   assert_true(v == 126);
   assert_int_equal(nestor_eval_figure(e, "fits", &v), NESTOR_OK);
   assert_true(v == 1);
+  assert_int_equal(nestor_eval_figure(e, "cycles(GLB)", &v), NESTOR_OK);
+  assert_true(v == glb.exact_cycles && (int64_t)ceil(v) == glb.cycles);
   static const char *const wrong[] = {"", "reads", "reads(X)", "reads(DRAM", "reads(DRAM, A) x", "offchip(DRAM)",
                                       "cycles(DRAM, A)", "instances", "reads(DRAM, )", "read(DRAM)"};
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
