@@ -15,6 +15,7 @@
  *   sweep_rate [runs] */
 #include "backend/sweep_kernel.h"
 #include "backend/sweep_run.h"
+#include "benchmarks/conv.h"
 #include "frontend/compile.h"
 #ifdef BY_HAND
 #include "by_hand/by_hand.h"
@@ -28,36 +29,15 @@
 
 enum { MOST_RUNS = 99 };
 
-static const char conv_text[] = "workload conv(K, C, P, Q, R = 3, S = 3, pad = 1) {\n"
-                                "  dim k = K, c = C, p = P, q = Q, r = R, s = S\n"
-                                "  tensor I[C, P, Q], W : int8, O : int32\n"
-                                "  O[k, p, q] += I[c, p + r - pad, q + s - pad] * W[k, c, r, s]\n"
-                                "}\n"
-                                "hardware acc {\n"
-                                "  clock = 1 GHz\n"
-                                "  memory DRAM { bandwidth = 16 B/cycle  energy = 100 pJ/B }\n"
-                                "  memory GLB  { capacity = 128 KiB  bandwidth = 64 B/cycle  energy = 3 pJ/B }\n"
-                                "  array  PE[x = 16, y = 16]\n"
-                                "  memory RF   { capacity = 512 B  energy = 0.2 pJ/B }\n"
-                                "  compute MAC { energy = 0.4 pJ }\n"
-                                "}\n"
-                                "mapping tiled(k1 = 64, c1 = 16, p1 = 28, q1 = 56, k2 = 16, c2 = 16, p2 = 1, q2 = 7) "
-                                "of conv(64, 64, 56, 56) on acc {\n"
-                                "  permute { for k by k1  for c by c1  for p by p1  for q by q1 }\n"
-                                "  keep all in GLB\n"
-                                "  permute { for k by k2  for c by c2  for p by p2  for q by q2 }\n"
-                                "  par k on PE.y\n"
-                                "  par c on PE.x\n"
-                                "  keep all in RF\n"
-                                "}\n"
-                                "sweep conv2_x of tiled {\n"
-                                "  k1 in divisors(K)  c1 in divisors(C)  p1 in divisors(P)  q1 in divisors(Q)\n"
-                                "  k2 in divisors(k1) c2 in divisors(c1) p2 in divisors(p1) q2 in divisors(q1)\n"
-                                "  where fits\n"
-                                "  minimize energy, cycles, usage(RF)\n"
-                                "  pareto usage(GLB), offchip\n"
-                                "  top 10\n"
-                                "}\n";
+static const char conv_text[] = CONV_TEXT
+  "sweep conv2_x of tiled {\n"
+  "  k1 in divisors(K)  c1 in divisors(C)  p1 in divisors(P)  q1 in divisors(Q)\n"
+  "  k2 in divisors(k1) c2 in divisors(c1) p2 in divisors(p1) q2 in divisors(q1)\n"
+  "  where fits\n"
+  "  minimize energy, cycles, usage(RF)\n"
+  "  pareto usage(GLB), offchip\n"
+  "  top 10\n"
+  "}\n";
 
 static const char gemm_text[] =
   "workload gemm(M, N, K) { dim m = M, n = N, k = K  tensor A, B, C : int8  C[m, n] += A[m, k] * B[k, n] }\n"

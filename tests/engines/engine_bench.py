@@ -12,7 +12,6 @@ llama.cpp, by that of vLLM, and free.
 4. The report sets free against grammar-constrained decoding, from the run files.
 Exit code 77: npm has no packages.
 """
-import argparse
 import collections
 import json
 import pathlib
@@ -106,15 +105,7 @@ def report(bench):
 
 
 def main():
-    args = argparse.ArgumentParser()
-    args.add_argument("nestor")
-    args.add_argument("root", type=pathlib.Path)
-    args.add_argument("packages")
-    args.add_argument("--seed", type=int, default=1)
-    args.add_argument("--samples", type=int, default=5)
-    args = args.parse_args()
-    packages = npm.packages(args.packages, "llama")
-    node = npm.node(args.packages)
+    args, packages, node = npm.begin("llama", samples=5)
     print(f"seed {args.seed}")
     with tempfile.TemporaryDirectory() as scratch:
         bench = Bench(args, pathlib.Path(scratch))

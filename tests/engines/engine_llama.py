@@ -9,7 +9,6 @@
 4. Wrong requests are answered with 400.
 Exit code 77: npm has no packages.
 """
-import argparse
 import pathlib
 import subprocess
 import sys
@@ -20,15 +19,7 @@ import serving
 
 
 def main():
-    args = argparse.ArgumentParser()
-    args.add_argument("nestor")
-    args.add_argument("root", type=pathlib.Path)
-    args.add_argument("packages")
-    args.add_argument("--seed", type=int, default=1)
-    args.add_argument("--answers", type=int, default=100)
-    args = args.parse_args()
-    packages = npm.packages(args.packages, "llama")
-    node = npm.node(args.packages)
+    args, packages, node = npm.begin("llama", answers=100)
     grammar = subprocess.run([args.nestor, "grammar", "--format", "gbnf"], capture_output=True, text=True).stdout
     failures = []
 

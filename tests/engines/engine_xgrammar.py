@@ -6,7 +6,6 @@
 It compiles the GBNF, accepts programs as `nestor fmt` writes them and programs sampled under the grammar, and accepts
 mutants exactly when the parser does (tests/grammar/corpus.py). All in one process. Exit code 77: npm has no packages.
 """
-import argparse
 import json
 import pathlib
 import subprocess
@@ -19,17 +18,7 @@ import npm
 
 
 def main():
-    args = argparse.ArgumentParser()
-    args.add_argument("nestor")
-    args.add_argument("root", type=pathlib.Path)
-    args.add_argument("packages")
-    args.add_argument("--seed", type=int, default=1)
-    args.add_argument("--programs", type=int, default=150)
-    args.add_argument("--samples", type=int, default=150)
-    args.add_argument("--mutants", type=int, default=1500)
-    args = args.parse_args()
-    packages = npm.packages(args.packages, "xgrammar")
-    node = npm.node(args.packages)
+    args, packages, node = npm.begin("xgrammar", programs=150, samples=150, mutants=1500)
     programs = corpus.Corpus(args.nestor, args.root, args.seed)
     grammar = programs.grammar("gbnf")
     sampler = gbnf.Sampler(gbnf.read(grammar), args.seed)

@@ -4,6 +4,7 @@ Debian 12 has Node.js 18, whose npm brings a newer one: the package `node`. A se
 place and moved there when it is whole, so that what was interrupted counts for nothing; a set that is there is not
 asked for again. Whatever keeps npm from installing one (no npm, no registry, no certificate, no answer in time) skips
 the test: exit code 77."""
+import argparse
 import json
 import os
 import pathlib
@@ -102,3 +103,15 @@ def node(where):
     if not recent(str(own)):
         skip(f"{own} does not run; remove its directory to have it installed again")
     return str(own)
+
+
+def begin(which, **numbers):
+    """What the command line of a test says (NESTOR ROOT PACKAGES and --seed, and the numbers that have another default), the packages of a set, and node."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("nestor")
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("packages")
+    for name, value in {"seed": 1, **numbers}.items():
+        parser.add_argument(f"--{name}", type=int, default=value)
+    args = parser.parse_args()
+    return args, packages(args.packages, which), node(args.packages)
