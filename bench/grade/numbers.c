@@ -237,36 +237,65 @@ static const char *skip_marks(const char *p, const char *end) {
   return p;
 }
 
+typedef struct { const char *word; bool offers; } spoken; /* offers: what follows it stands beside what was before */
+
+/* The end of the one of these words that stands at p, else NULL. */
+static const char *one_of(const spoken **out, const spoken *words, const char *p, const char *end) {
+  for (; words->word; words++) {
+    const size_t size = strlen(words->word);
+    if (!nst_extract_begins(p, (size_t)(end - p), words->word) || (p + size < end && is_word(p[size]))) continue;
+    return *out = words, p + size;
+  }
+  return NULL;
+}
+
+static const spoken joining[] = {{"or", true}, {"and", true}, {NULL, false}};
+/* Words that say nothing of their own between two choices or before one. */
+static const spoken between[] = {{"or", true}, {"and", true}, {"maybe", true}, {"perhaps", true}, {"possibly", true},
+                                 {"probably", true}, {"alternatively", true}, {"also", true}, {"either", true}, {"both", true},
+                                 {"else", true}, {"the", false}, {"is", false}, {"mapping", false}, {"option", false},
+                                 {"choice", false}, {"letter", false}, {"\\boxed", false}, {"\\text", false}, {NULL, false}};
+
+static bool in(char c, const char *set) { return c && strchr(set, c); }
+
+/* Whether a choice other than `first`, which ends at p, is offered beside it: nothing but marks and such words of the same line between them, and one
+ * of these is "or" or the like, or the other begins no sentence of its own ("B, because A moves more", "B (A moves more)", "B. C: 40 bytes"). */
+static bool offers_another(const char *p, size_t first, span s, const char *const *choices, size_t n) {
+  bool offered = false, sentence = false;
+  const spoken *word;
+  for (const char *next; p < s.end; p = next) {
+    next = p + 1;
+    const size_t i = choice_at(p, s, choices, n);
+    if (i < n) {
+      if (i == first || offered) return i != first;
+      p += strlen(choices[i]);
+      while (p < s.end && in(*p, " \t\r*_`\"'$)]}")) p++;
+      return !sentence && (p == s.end || in(*p, "\n,;/|&+.?!") || one_of(&word, joining, p, s.end));
+    }
+    if (in(*p, "/|&+")) offered = true;
+    else if (in(*p, ".?!")) sentence = true;
+    else if (s.end - p > 2 && !memcmp(p, "\xe2\x80", 2) && (p[2] & 0x30) == 0x10) next = p + 3; /* dashes, quotation marks */
+    else if (!in(*p, " \t\r*_`\"'$()[]{},;:=-~")) {
+      next = one_of(&word, between, p, s.end);
+      if (!next) return false;
+      offered |= word->offers;
+    }
+  }
+  return false;
+}
+
+/* The choice that a line begins with; false: none, or another is offered beside it, and then *choice is set. */
 static bool named_choice(size_t *choice, span s, const char *const *choices, size_t n) {
-  static const char *const filler[] = {"the", "is", "mapping", "option", "choice", "letter", "\\boxed", "\\text"};
+  const spoken *word;
   const char *p = s.text;
   for (int words = 0; words < 6; words++) {
     p = skip_marks(p, s.end);
-    const size_t i = choice_at(p, s, choices, n);
-    if (i < n) {
-      *choice = i;
-      p += strlen(choices[i]);
-      break;
-    }
-    bool passed = false;
-    for (size_t f = 0; f < sizeof filler / sizeof *filler && !passed; f++) {
-      const size_t size = strlen(filler[f]);
-      if (!nst_extract_begins(p, (size_t)(s.end - p), filler[f]) || (p + size < s.end && is_word(p[size]))) continue;
-      p += size;
-      passed = true;
-    }
-    if (!passed) return false;
+    *choice = choice_at(p, s, choices, n);
+    if (*choice < n) return !offers_another(p + strlen(choices[*choice]), *choice, s, choices, n);
+    p = one_of(&word, between, p, s.end);
+    if (!p) return false;
   }
-  if (*choice == n) return false;
-  /* Two offered at once are none. */
-  while (p < s.end && strchr(" \t*_`\"')]}$", *p) && *p) p++;
-  const char *rest = p;
-  if (rest < s.end && (*rest == '/' || *rest == ',' || *rest == '&')) rest++;
-  else if (nst_extract_begins(rest, (size_t)(s.end - rest), "or ")) rest += 3;
-  else if (nst_extract_begins(rest, (size_t)(s.end - rest), "and ")) rest += 4;
-  else return true;
-  const size_t other = choice_at(skip_marks(rest, s.end), s, choices, n);
-  return other == n || other == *choice;
+  return false;
 }
 
 nst_extract nst_extract_choice(size_t *choice, const char *const *choices, size_t n, const char *completion, size_t size) {
@@ -284,16 +313,21 @@ nst_extract nst_extract_choice(size_t *choice, const char *const *choices, size_
     if (!strcmp(text, choices[i])) *choice = i;
   json_decref(json);
   if (*choice < n) return found(&out, NST_STEP_JSON, at, completion), out;
+  bool hedged = false;
   for (const char *p = all.text; p < all.end; p++) {
     const size_t i = choice_at(p, all, choices, n);
     if (i == n) continue;
     const char *behind = p + strlen(choices[i]);
-    /* "A" before a small letter is an article. */
-    if (behind + 1 < all.end && *behind == ' ' && behind[1] >= 'a' && behind[1] <= 'z' && behind - p == 1) continue;
+    /* "A" before a small letter is an article, but for "A or B". */
+    const spoken *word;
+    if (behind + 1 < all.end && *behind == ' ' && behind[1] >= 'a' && behind[1] <= 'z' && behind - p == 1 &&
+        !one_of(&word, joining, behind + 1, all.end))
+      continue;
+    hedged = *choice < n && i != *choice && offers_another(at.end, *choice, all, choices, n);
     *choice = i;
     at = (span){p, behind};
   }
-  if (*choice < n) found(&out, NST_STEP_LAST, at, completion);
+  if (*choice < n && !hedged) found(&out, NST_STEP_LAST, at, completion);
   return out;
 }
 

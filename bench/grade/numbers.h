@@ -1,7 +1,8 @@
 /* Answers that are a choice or numbers.
  *
  * A choice: the last line with `answer:` whose first word behind it is a choice (words such as "option" are passed over, marks are not
- * read); else the member "answer" of the last JSON object; else the last choice that stands alone as a word. "A or B" is no answer.
+ * read); else the member "answer" of the last JSON object; else the last choice that stands alone as a word. Where another is
+ * offered beside it ("A or B", "B (or A)") there is none; one in a reason ("B, because A moves more") is not offered.
  *
  * Numbers: the last line with `answer:`, or what follows it where the line ends there; else the last JSON object with the names of the quantities;
  * else, where one is asked for, the last number. `name = number` and `name: number` in any order, or as many numbers as are asked for in

@@ -4,6 +4,7 @@
 #include "bench/grade/extract.h"
 #include "bench/grade/numbers.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,30 @@ static void choices_are_read(void **state) {
   chooses("Answer:\n\nB\n", "B", NST_STEP_ANSWER_LINE);
   chooses("answer: A or B", NULL, NST_STEP_NONE);
   chooses("answer: B, C", NULL, NST_STEP_NONE);
+  static const char *const hedges[] = {
+    "B (or A)", "B (A)", "B/A", "A or B or C", "A, B, C", "A and B", "A and B are equal", "either A or C", "both A and C", "probably A or B", "B, or A",
+    "B; or maybe A", "B, possibly the mapping C", "B [or option A]", "**B** or **A**", "`B` | `A`", "B & C", "B + C", "B A", "B - or A", "B \u2014 or A",
+    "\u201cB\u201d or \u201cA\u201d", "B. Or A.", "B = C", "\\boxed{B} or \\boxed{A}", "B and/or A", "B or A depending on K", "(A, C)", "A or C, because they tie",
+    "B, alternatively A"};
+  for (size_t i = 0; i < sizeof hedges / sizeof *hedges; i++) {
+    char text[128];
+    snprintf(text, sizeof text, "answer: %s", hedges[i]);
+    chooses(text, NULL, NST_STEP_NONE);
+    snprintf(text, sizeof text, "Reasons.\n**Answer:** %s\n", hedges[i]);
+    chooses(text, NULL, NST_STEP_NONE);
+  }
+  static const char *const reasons[] = {"B, because A moves more", "B (A moves more)", "B, not A", "B. A is larger and C too", "B rather than A or C", "B, since A and C move more",
+                                        "B. C: 400 bytes, A: 500 bytes", "B, A moves more", "B (not A)", "B; C reads 12 more", "B < C < A", "B, B", "B (mapping B)",
+                                        "B \u2014 A moves more", "B (\u043d\u0435 A)", "B is better than A", "B! A has more.", "probably B"};
+  for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+    char text[128];
+    snprintf(text, sizeof text, "answer: %s", reasons[i]);
+    chooses(text, "B", NST_STEP_ANSWER_LINE);
+  }
+  chooses("I compared A, B and C. It is B.", "B", NST_STEP_LAST);
+  chooses("A: 4\nC: 5\nB: 3", "B", NST_STEP_LAST);
+  chooses("It is B or C.", NULL, NST_STEP_NONE);
+  chooses("{\"answer\": [\"A\", \"B\"]}", NULL, NST_STEP_NONE);
   chooses("{\"answer\": \"C\"}", "C", NST_STEP_JSON);
   chooses("A mapping moves less. I take B", "B", NST_STEP_LAST);
   chooses("A mapping is what it is.", NULL, NST_STEP_NONE);
