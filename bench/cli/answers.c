@@ -123,10 +123,11 @@ int bench_tell_answers(bench_asking *a, int code) {
   if (c.others) snprintf(others, sizeof others, " (and %llu of other tasks)", (unsigned long long)c.others);
   const nst_client_progress *now = nst_client_totals(a->client);
   bench_asking_say(a,
-                   "%s: %llu of %llu answers%s, %llu new by %llu requests; %llu refused%s, %llu cut at the length "
+                   "%s: %llu of %llu answers%s, %llu new%s by %llu requests; %llu refused%s, %llu cut at the length "
                    "limit; %s tokens in, %s out%s",
                    a->run_path, (unsigned long long)c.answers, (unsigned long long)(a->samples * a->nasked), others,
-                   (unsigned long long)now->answered, (unsigned long long)now->requests, (unsigned long long)c.refused,
+                   (unsigned long long)now->answered, strcmp(a->what, "answers") ? " (revisions among them)" : "",
+                   (unsigned long long)now->requests, (unsigned long long)c.refused,
                    c.judged == c.answers ? "" : " as the server says (judging reads the texts)",
                    (unsigned long long)c.cut, in, out, cost);
   if (c.repeated && now->answered && !(a->settings.temperature <= 0))

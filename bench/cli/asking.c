@@ -110,6 +110,16 @@ static int by_name(const void *left, const void *right) {
   return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
+/* What a server would refuse, or a model could not answer. */
+static bool has_messages(const nst_task *task) {
+  size_t i;
+  json_t *m;
+  bool ok = json_array_size(task->messages) > 0;
+  json_array_foreach(task->messages, i, m) ok = ok && json_is_string(json_object_get(m, "role")) && json_is_string(json_object_get(m, "content"));
+  if (!ok) cli_say("task %s has nothing to ask: its \"messages\" must be objects with \"role\" and \"content\"; tasks are what `nestor bench gen -o` wrote", task->task_id);
+  return ok;
+}
+
 static bool names_differ(const bench_asking *a) {
   const char **names = nst_memory_new(a->ntasks, sizeof *names);
   for (size_t i = 0; i < a->ntasks; i++) names[i] = a->tasks[i].task_id;
@@ -131,7 +141,7 @@ static void default_path(bench_asking *a) {
   snprintf(a->made_path, size, "%s.run", a->settings.model);
   for (char *c = a->made_path; *c; c++)
     if (*c == '/' || *c == ':' || (unsigned char)*c <= ' ') *c = '-';
-  if (*a->made_path == '.') *a->made_path = '-';
+  if (*a->made_path == '.' || *a->made_path == '-') *a->made_path = '_'; /* not hidden, and no option */
   a->run_path = a->made_path;
 }
 
@@ -163,6 +173,8 @@ int bench_asking_begin(bench_asking *a, const char *tasks_path) {
   if (code >= 0) return code;
   if (!bench_each_task(tasks_path, take_task, a)) return CLI_IO;
   if (!names_differ(a)) return CLI_PROGRAM;
+  for (size_t i = 0; i < a->ntasks; i++)
+    if (!has_messages(&a->tasks[i])) return CLI_PROGRAM;
   a->nasked = a->limit < a->ntasks ? (size_t)a->limit : a->ntasks;
   if (!a->nasked) return usage("--limit takes a number from 1");
   if (!a->run_path) default_path(a);

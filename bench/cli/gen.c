@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { DEFAULT_COUNT = 40 };
+
 typedef struct {
   const char *suite, *kinds, *levels, *split, *output, *key, *card, *secret;
   uint64_t seed, count, examples, threads;
@@ -137,12 +139,12 @@ static bool write_records(void *context, const json_t *task, const json_t *key) 
   return !s->failed;
 }
 
+/* An error of writing is said once: write_line has said it where the stream has one. */
 static bool close_file(FILE *file, const char *path) {
-  if (!file || file == stdout)
-    return !file || fflush(file) == 0 || (cli_say("cannot write to standard output: %s", strerror(errno)), false);
+  if (!file) return true;
   const bool bad = ferror(file) != 0;
-  if (fclose(file) == 0 && !bad) return true;
-  cli_say("cannot write %s: %s", path, strerror(errno));
+  if ((file == stdout ? fflush(file) : fclose(file)) == 0 || bad) return !bad;
+  cli_say("cannot write %s: %s", file == stdout ? "to standard output" : path, strerror(errno));
   return false;
 }
 
@@ -155,6 +157,11 @@ static int write_split(const nst_suite_options *chosen, bool quiet, const char *
             .tasks_path = tasks_path,
             .keys_path = keys_path};
   if (!s.tasks) return cli_say("cannot open %s: %s", tasks_path, strerror(errno)), CLI_IO;
+  if (!bench_apart(tasks_path, &keys_path, 1)) { /* two names of what was not there before */
+    fclose(s.tasks);
+    remove(tasks_path);
+    return CLI_WRONG_USAGE;
+  }
   if (keys_path && !(s.keys = fopen(keys_path, "wb"))) {
     cli_say("cannot open %s: %s", keys_path, strerror(errno));
     close_file(s.tasks, tasks_path);
@@ -236,10 +243,12 @@ static int generate(const settings *s) {
   options.no_card = !strcmp(s->card, "none");
   if (s->examples > NST_SUITE_EXAMPLES)
     return cli_say("--examples takes at most %d", NST_SUITE_EXAMPLES), CLI_WRONG_USAGE;
-  if (strlen(s->suite) > 40 || !*s->suite) return cli_say("--suite takes a name of 1 to 40 bytes"), CLI_WRONG_USAGE;
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  if (strlen(s->suite) > 40 || !*s->suite || s->suite[strspn(s->suite, letters)])
+    return cli_say("--suite takes a name of 1 to 40 letters, digits, points, dashes and underscores"), CLI_WRONG_USAGE;
   if (!strcmp(s->suite, "v1")) {
     if (options.split == NST_SPLIT_HIDDEN || s->key || strcmp(s->kinds, "all") != 0 || strcmp(s->levels, "1-5") != 0 ||
-        options.no_card || s->seed != 1 || s->examples != NST_SUITE_DEFAULT_EXAMPLES)
+        options.no_card || s->seed != 1 || s->count != DEFAULT_COUNT || s->examples != NST_SUITE_DEFAULT_EXAMPLES)
       return cli_say("the suite v1 is always the same: it takes -o DIRECTORY, --quick, --quiet and --threads alone"),
              CLI_WRONG_USAGE;
     return write_published(&options, s->quiet, s->output ? s->output : "v1");
@@ -249,6 +258,8 @@ static int generate(const settings *s) {
   if ((options.split == NST_SPLIT_HIDDEN) != (s->secret != NULL))
     return cli_say(s->secret ? "--secret goes with --split hidden" : "--split hidden wants a secret: --secret FILE"),
            CLI_WRONG_USAGE;
+  if (!bench_apart(s->output, (const char *const[]){s->key, s->secret}, 2) || !bench_apart(s->key, &s->secret, 1))
+    return CLI_WRONG_USAGE;
   char *secret = s->secret ? read_secret(s->secret) : NULL;
   if (s->secret && !secret) return CLI_IO;
   options.secret = secret;
@@ -264,7 +275,7 @@ int bench_gen(int argc, char **argv) {
                 .split = "dev",
                 .card = "card",
                 .seed = 1,
-                .count = 40,
+                .count = DEFAULT_COUNT,
                 .examples = NST_SUITE_DEFAULT_EXAMPLES};
   const bench_option options[] = {
     {"suite", 0, BENCH_TEXT, &s.suite, "NAME", "name of the suite; v1 is the published one (default mine)"},

@@ -13,13 +13,14 @@ typedef struct {
   nst_grading *grading;
   const char *path;
   bool good;
-  size_t known, foreign;
+  size_t tasks, known, foreign;
   char first[100]; /* task of the first key of none of the tasks */
 } loader;
 
 static bool add_task(void *context, nst_task *task) {
   loader *l = context;
   char error[NST_RECORD_ERROR];
+  l->tasks++;
   if (nst_grading_add_task(l->grading, task, error)) return true;
   cli_say("%s: %s", cli_display_name(l->path), error);
   return l->good = false, true;
@@ -56,7 +57,11 @@ nst_grading *bench_grading_new(int *code, const nst_grading_options *options, co
   else if (good && l.foreign)
     cli_say("%s: %zu keys are of tasks that are not in %s, the first of %s; give the key that was made with the tasks", cli_display_name(key),
             l.foreign, cli_display_name(tasks), l.first);
-  if (good && !l.foreign) return grading;
+  else if (good && l.known < l.tasks)
+    cli_say("%s: %zu of the %zu tasks in %s have no key; give the key that was made with the tasks", cli_display_name(key), l.tasks - l.known,
+            l.tasks, cli_display_name(tasks));
+  else if (good)
+    return grading;
   nst_grading_free(grading);
   return NULL;
 }

@@ -78,6 +78,13 @@ static bool distinct(const bench_texts *runs) {
   return true;
 }
 
+static bool all_apart(const settings *s, const bench_texts *runs) {
+  const char *const written[] = {s->output, s->html, s->tasks};
+  return bench_apart(s->output, written + 1, 2) && bench_apart(s->html, written + 2, 1) &&
+         bench_apart(s->output, runs->items, runs->n) && bench_apart(s->html, runs->items, runs->n) &&
+         bench_apart(s->output, s->samples.items, s->samples.n) && bench_apart(s->html, s->samples.items, s->samples.n);
+}
+
 static int write_forms(nst_report *report, const settings *s, nestor_format format) {
   nestor_buffer *out = nestor_buffer_new();
   switch (format) {
@@ -138,6 +145,7 @@ int bench_report(int argc, char **argv) {
     code = CLI_WRONG_USAGE;
   }
   if (code < 0 && !distinct(&runs)) code = CLI_WRONG_USAGE;
+  if (code < 0 && !all_apart(&s, &runs)) code = CLI_WRONG_USAGE;
   if (code < 0) {
     nst_report *report = nst_report_new(&(nst_report_options){ks, nks, s.level, (size_t)s.examples});
     for (size_t i = 0; i < runs.n && code < 0; i++)

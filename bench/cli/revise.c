@@ -235,6 +235,7 @@ static int revise(bench_asking *a, const plan *p, bool json) {
     const int judged = bench_judge(a, grading);
     if (code == CLI_GOOD) code = judged;
   }
+  a->what = "revisions"; /* what is new are these as well */
   code = bench_tell_answers(a, code);
   tell_spent(a);
   const int printed = code == CLI_IO ? CLI_GOOD : print_rounds(a, p, json);

@@ -6,6 +6,7 @@
 
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static int serve(nst_grading *grading, const char *tasks, uint16_t port) {
   nst_serve *server = code ? NULL : nst_serve_new(grading, &(nst_serve_options){port, (const char *const *)all.ids, all.n}, error);
   if (server) {
     printf("serving %zu tasks on http://127.0.0.1:%u\n", all.n, nst_serve_port(server));
-    fflush(stdout);
+    if (fflush(stdout) != 0) cli_say("cannot write to standard output where the server is: %s; it listens on port %u", strerror(errno), nst_serve_port(server));
     sigset_t signals = stopping();
     int got;
     sigwait(&signals, &got);

@@ -313,7 +313,8 @@ bool nst_server_parse(nst_server *out, const nst_run_settings *s, char error[NST
   *out = (nst_server){0};
   CURLU *url = curl_url();
   if (!url) return wrong(error, "there is no memory for an address");
-  bool ok = curl_url_set(url, CURLUPART_URL, s->base_url, 0) == CURLUE_OK;
+  const char *host = strstr(s->base_url, "://"); /* curl takes "http:///v1" for a host v1 */
+  bool ok = !(host && host[3] == '/') && curl_url_set(url, CURLUPART_URL, s->base_url, 0) == CURLUE_OK;
   if (!ok)
     wrong(error, "--base-url is not an address; it looks like http://127.0.0.1:8080/v1");
   else if (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD))

@@ -68,6 +68,33 @@ def main():
         refused("report", "samples.jsonl", "-t", "tasks.jsonl", says=['samples.jsonl:1: "schema" is missing'])
         refused("report", "junk.txt", says=["junk.txt: it is not a run file"])
         refused("run", "tasks.jsonl", *SERVER, "-r", "junk.txt", says=["junk.txt: it is not a run file"])
+        # What is read, or written already, is not written over, whatever it is called.
+        samples = (work / "samples.jsonl").read_bytes()
+        os.link(work / "samples.jsonl", work / "link.jsonl")
+        grade = ("grade", "-t", "tasks.jsonl", "-k", "key.jsonl", "samples.jsonl", "-o")
+        for args in ((*grade, "samples.jsonl"), (*grade, "link.jsonl"), (*grade, "tasks.jsonl"), (*grade, "./key.jsonl"), ("report", run, "-o", run),
+                     ("report", run, "--html", f"./{run}"), ("report", run, "-o", "new", "--html", "new"), ("report", "results.jsonl", "-t", "tasks.jsonl", "-o", "tasks.jsonl"),
+                     ("gen", "-n", 1, "-o", "new", "--key", "new"), ("gen", "-n", 1, "-o", "new", "--key", "./new"), ("gen", "-n", 1, "-o", "tasks.jsonl", "--key", "./tasks.jsonl"),
+                     ("gen", "-n", 1, "--split", "hidden", "--secret", "mixed.jsonl", "-o", "mixed.jsonl")):
+            refused(*args, says=["would be written over"], code=2)
+        (work / "link.jsonl").unlink()
+        if (work / "samples.jsonl").read_bytes() != samples or not (work / run).read_bytes().startswith(b"SQLite"):
+            sys.exit("failed: a file was written over")
+        (work / "part-key.jsonl").write_text("".join((work / "key.jsonl").read_text().splitlines(True)[:2]))
+        for name in ("grade", "-t", "tasks.jsonl"), ("serve", "-t", "tasks.jsonl"):
+            refused(*name, "-k", "part-key.jsonl", says=["part-key.jsonl: 1 of the 3 tasks in tasks.jsonl have no key"])
+        (work / "part-key.jsonl").unlink()
+        for messages in [], [5], [{"role": "user"}], [{"role": "user", "content": ["a"]}]:
+            (work / "mute.jsonl").write_text(json.dumps({**json.loads((work / "tasks.jsonl").read_text().splitlines()[0]), "messages": messages}) + "\n")
+            refused("run", "mute.jsonl", *SERVER, says=["has nothing to ask", TASKS], code=1)
+        (work / "mute.jsonl").unlink()
+        refused("run", "tasks.jsonl", "--base-url", "http:///v1", "--model", "m", says=["--base-url is not an address"], code=2)
+        for name in "\udcff", "a/b", "a b", "", "x" * 41, "a\n":
+            refused("gen", "--suite", name, "-n", 1, "-o", "new", says=["--suite takes a name of 1 to 40 letters"], code=2)
+        refused("gen", "--suite", "v1", "-n", 3, "-o", "new", says=["the suite v1 is always the same"], code=2)
+        refused("gen", "-n", 1, "-o", "/dev/full", says=["cannot write /dev/full: No space left"])
+        bench("run", "tasks.jsonl", "--base-url", "http://127.0.0.1:9/v1", "--model", "-/m", "--attempts", 1, code=3)
+        (work / "_-m.run").unlink()  # a name that no command takes for an option
         if set(os.listdir(work)) != there:
             sys.exit(f"failed: files came: {set(os.listdir(work)) - there}")
     print(f"{checks} refusals")

@@ -97,7 +97,7 @@ class Revisions(Case):
             self.assertLessEqual(int(done), int(of), self.said)
             self.assertLessEqual(int(percent), 100)
             self.assertEqual(int(of), 16 if what == "answers" else 80)
-        self.assertIn("16 of 16 answers, ", self.said)
+        self.assertRegex(self.said, r"16 of 16 answers, \d+ new \(revisions among them\) by \d+ requests")
 
     def test_rates_are_those_of_the_model(self):
         tasks, key = self.files(40)
