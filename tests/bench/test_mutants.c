@@ -31,7 +31,9 @@
 #include <unistd.h>
 
 enum { CELLS = NST_KIND_COUNT * NST_LEVELS, TASKS = CELLS * (TEST_SANITIZED ? 1 : 20) };
-enum { WAYS = 12, ROUNDS = 40, TRIES = 6, FAULTS = NST_FAULT_ALL + MUTANT_NUMBER_COUNT + MUTANT_CHOICE_COUNT };
+enum { WAYS = 12, ROUNDS = 40, TRIES = 6 };
+/* Faults of programs, of numbers, of choices, numbered through. */
+enum { NUMBERS = (int)NST_FAULT_ALL, CHOICES = NUMBERS + (int)MUTANT_NUMBER_COUNT, FAULTS = CHOICES + (int)MUTANT_CHOICE_COUNT };
 
 /* ---- tasks ---------------------------------------------------------------- */
 
@@ -184,12 +186,12 @@ static const char *fault_name(int fault) {
 
 /* The faults of an answer: from first to last, which is excluded. */
 static void faults_of(nst_answer answer, int *first, int *last) {
-  *first = answer == NST_ANSWER_NUMBERS  ? NST_FAULT_ALL
-           : answer == NST_ANSWER_CHOICE ? NST_FAULT_ALL + MUTANT_NUMBER_COUNT
+  *first = answer == NST_ANSWER_NUMBERS  ? NUMBERS
+           : answer == NST_ANSWER_CHOICE ? CHOICES
                                          : 0;
-  *last = answer == NST_ANSWER_NUMBERS  ? NST_FAULT_ALL + MUTANT_NUMBER_COUNT
+  *last = answer == NST_ANSWER_NUMBERS  ? CHOICES
           : answer == NST_ANSWER_CHOICE ? FAULTS
-                                        : NST_FAULT_ALL;
+                                        : NUMBERS;
 }
 
 static bool plant(nestor_buffer *out, mutant_fate *fate, const subject *s, int fault, nst_random *r) {
