@@ -3,6 +3,7 @@
 
 #include "bench/record/memory.h"
 #include "bench/tasks/text.h"
+#include "bench/tasks/traits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ bool nst_body_make(nst_body *out, const nst_draft *d, bool quick, char why[NST_S
                       .why = why};
   *why = '\0';
   bool good = false, program = true;
+  if (d->raises >= 0) json_object_set_new(b.spec, "raises", json_string(nst_trait_name((nst_trait)d->raises)));
   switch (d->kind) {
   case NST_KIND_GEN_WORKLOAD:
   case NST_KIND_GEN_HARDWARE:
@@ -64,6 +66,7 @@ bool nst_body_make(nst_body *out, const nst_draft *d, bool quick, char why[NST_S
   else
     nst_text_add(reply, "%s", nestor_buffer_data(b.answer));
   *out = (nst_body){0};
+  if (good && !nst_traits_fit(d)) snprintf(why, NST_SOLVE_ERROR, "it has not the traits of its level"), good = false;
   if (good) {
     out->prompt = nst_memory_text(nestor_buffer_data(b.prompt), nestor_buffer_size(b.prompt));
     out->answer = nst_memory_text(nestor_buffer_data(b.answer), nestor_buffer_size(b.answer));

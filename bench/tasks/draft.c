@@ -2,25 +2,47 @@
 #include "bench/tasks/draft.h"
 
 #include "bench/record/digest.h"
+#include "bench/tasks/traits.h"
 
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_ATTEMPTS = 1000 };
+
+bool nst_draft_may(const nst_draft *d, nst_trait trait) { return d->allowed >> trait & 1; }
+
+/* One of a set. */
+static int draw_trait(unsigned set, nst_random *r) {
+  int traits[NST_TRAIT_COUNT], n = 0;
+  for (int t = 0; t < NST_TRAIT_COUNT; t++)
+    if (set >> t & 1) traits[n++] = t;
+  return n ? traits[nst_random_below(r, (uint64_t)n)] : -1;
+}
+
 void nst_draft_make(nst_draft *out, nst_kind kind, int level, uint64_t seed, const char *secret) {
-  *out = (nst_draft){.kind = kind, .level = level, .seed = seed, .target = kind};
-  char stream[128], hidden[NST_DIGEST_TEXT] = "";
+  nst_draft head = {.kind = kind, .level = level, .seed = seed, .target = kind};
+  char stream[160], hidden[NST_DIGEST_TEXT] = "";
   if (secret) nst_digest_text(hidden, (const nst_digest_part[]){{secret, strlen(secret)}}, 1);
   snprintf(stream, sizeof stream, "draft/%s/%d/%s", nst_kind_name(kind), level, hidden);
   nst_random r = nst_random_make(seed, stream);
   if (kind == NST_KIND_REPAIR) {
     static const nst_kind targets[] = {NST_KIND_GEN_MAPPING, NST_KIND_GEN_MAPPING, NST_KIND_GEN_WORKLOAD,
                                        NST_KIND_GEN_HARDWARE};
-    out->target = targets[nst_random_below(&r, 4)];
+    head.target = targets[nst_random_below(&r, 4)];
   }
-  out->style = (nst_draft_style)nst_random_below(&r, 3);
-  nst_draft_make_workload(out, &r);
-  nst_draft_make_hardware(out, &r);
-  nst_draft_make_question(out, &r);
+  head.style = (nst_draft_style)nst_random_below(&r, 3);
+  head.raises = draw_trait(nst_traits_raising(kind, head.target, level), &r);
+  head.allowed = nst_traits_allowed(&head);
+  const size_t base = strlen(stream);
+  for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    snprintf(stream + base, sizeof stream - base, "/%d", attempt);
+    r = nst_random_make(seed, stream);
+    *out = head;
+    nst_draft_make_workload(out, &r);
+    nst_draft_make_hardware(out, &r);
+    nst_draft_make_question(out, &r);
+    if (nst_traits_fit(out)) return;
+  }
 }
 
 void nst_draft_of_task(nst_draft *out, const nst_task *task, const char *secret) {
@@ -37,13 +59,6 @@ unsigned nst_draft_tensor_dims(const nst_draft *d, int tensor) {
 }
 
 bool nst_draft_is_cascade(const nst_draft *d) { return d->nstatements > 1; }
-
-bool nst_draft_has_halo(const nst_draft *d) {
-  for (int t = 0; t < d->ntensors; t++)
-    for (int k = 0; k < d->tensors[t].nranks; k++)
-      if (d->tensors[t].ranks[k].dim[1] >= 0) return true;
-  return false;
-}
 
 int nst_draft_find_tensor(const nst_draft *d, const char *name) {
   for (int t = 0; t < d->ntensors; t++)

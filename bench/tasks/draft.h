@@ -152,12 +152,21 @@ typedef struct {
   char name[2 * NST_DRAFT_NAME]; /* "reads_A" */
 } nst_draft_quantity;
 
+typedef enum {
+#define NST_TRAIT(id, name, level, part, what) NST_TRAIT_##id,
+#include "bench/tasks/traits.def"
+#undef NST_TRAIT
+  NST_TRAIT_COUNT
+} nst_trait;
+
 typedef enum { NST_STYLE_PROSE, NST_STYLE_LOOPS, NST_STYLE_TABLE } nst_draft_style;
 
 typedef struct {
   nst_kind kind;
   int level; /* 1 to NST_LEVELS */
   uint64_t seed;
+  int raises;          /* the trait of its level that it has (traits.h), -1 at level 1 */
+  unsigned allowed;    /* all traits that it may have */
   const char *cluster; /* the template's name */
   bool held_out;       /* the template is of the splits test and hidden alone */
 
@@ -199,7 +208,10 @@ void nst_draft_of_task(nst_draft *out, const nst_task *task, const char *secret)
 size_t nst_draft_templates(void);
 const char *nst_draft_template(size_t i, int *first_level, int *last_level, bool *held_out);
 
-/* Its parts, in this order (draft_*.c). */
+/* Its parts, in this order (draft_*.c). They draw no trait that is not allowed where that is easily avoided; a draft
+ * that has one all the same is drawn again. What is no trait does not depend on the level, but that level 1 asks less.
+ */
+bool nst_draft_may(const nst_draft *d, nst_trait trait);
 void nst_draft_make_workload(nst_draft *d, nst_random *r);
 void nst_draft_make_hardware(nst_draft *d, nst_random *r);
 void nst_draft_make_mapping(nst_draft *d, nst_draft_mapping *m, nst_random *r); /* of one statement or of a cascade */
@@ -209,7 +221,6 @@ void nst_draft_make_question(nst_draft *d, nst_random *r);                      
 
 unsigned nst_draft_tensor_dims(const nst_draft *d, int tensor); /* the dimensions its ranks use */
 bool nst_draft_is_cascade(const nst_draft *d);
-bool nst_draft_has_halo(const nst_draft *d); /* some rank has two terms */
 int nst_draft_find_tensor(const nst_draft *d, const char *name);
 int nst_draft_find_level(const nst_draft *d, const char *name);
 /* The level of the outermost memory is 0; the next memory inwards, or -1. */

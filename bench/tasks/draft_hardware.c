@@ -1,4 +1,4 @@
-/* Machines of drafts: two or three memories, an array of compute units or not, and what each costs. */
+/* Machines of drafts: two to four memories, an array of compute units or not, and what each costs. */
 #include "bench/tasks/draft.h"
 
 #include <stdio.h>
@@ -13,17 +13,17 @@ static nst_draft_level *add(nst_draft *d, nst_draft_level_kind kind, const char 
   return level;
 }
 
-static void draw_bandwidth(nst_draft *d, nst_draft_level *level, int64_t low, nst_random *r) {
+static void draw_bandwidth(nst_draft_level *level, int64_t low, nst_random *r) {
   const int64_t one = low << nst_random_below(r, 4), two = low << nst_random_below(r, 4);
-  if (d->level >= 3 && nst_random_chance(r, 25))
+  if (nst_random_chance(r, 25))
     level->read_bandwidth = one, level->write_bandwidth = two;
   else
     level->bandwidth = one;
 }
 
-static void draw_energy(const nst_draft *d, nst_draft_level *level, int64_t low, int64_t high, nst_random *r) {
+static void draw_energy(nst_draft_level *level, int64_t low, int64_t high, nst_random *r) {
   const int64_t read = 5 * nst_random_between(r, low, high), write = 5 * nst_random_between(r, low, high);
-  if (d->level >= 2 && nst_random_chance(r, 35))
+  if (nst_random_chance(r, 35))
     level->read_energy = read, level->write_energy = write;
   else
     level->energy = read;
@@ -32,16 +32,24 @@ static void draw_energy(const nst_draft *d, nst_draft_level *level, int64_t low,
 static void draw_array(nst_draft *d, nst_random *r) {
   static const char *const names[] = {"PE", "GRID", "CORES"};
   nst_draft_level *array = add(d, NST_DRAFT_ARRAY, PICK(r, names));
-  array->naxes = nst_random_chance(r, d->level >= 4 ? 60 : 35) ? 2 : 1;
+  const bool grid = nst_draft_may(d, NST_TRAIT_GRID);
+  array->naxes = grid && nst_random_chance(r, 60) ? 2 : 1;
   for (int a = 0; a < array->naxes; a++) {
     snprintf(array->axis[a], sizeof array->axis[a], "%s", a ? "y" : "x");
-    array->places[a] = nst_random_between(r, 2, d->level >= 4 ? 6 : 4);
+    array->places[a] = nst_random_between(r, 2, 6);
   }
   if (d->target == NST_KIND_GEN_HARDWARE || nst_random_chance(r, 30)) strcpy(array->places_param[0], "PES");
-  array->no_multicast = d->level >= 4 && nst_random_chance(r, 25);
-  const bool no_reduce = d->level >= 4 && nst_random_chance(r, 20);
+  array->no_multicast = grid && nst_random_chance(r, 25);
+  const bool no_reduce = grid && nst_random_chance(r, 20);
   /* Its absence forbids mappings and changes no figure of the others: it is given, but not asked for. */
   array->no_reduce = no_reduce && d->target != NST_KIND_GEN_HARDWARE;
+}
+
+/* Whether a trait is there: always where it is what the draft is raised by, else by chance where it may. */
+static bool has(const nst_draft *d, nst_trait trait, unsigned percent, nst_random *r) {
+  const bool chance = nst_random_chance(r, percent);
+  return d->raises == (int)trait || (d->raises == NST_TRAIT_GRID && trait == NST_TRAIT_ARRAY) ||
+         (nst_draft_may(d, trait) && chance);
 }
 
 void nst_draft_make_hardware(nst_draft *d, nst_random *r) {
@@ -50,31 +58,36 @@ void nst_draft_make_hardware(nst_draft *d, nst_random *r) {
   static const char *const middle[] = {"GLB", "SPM", "BUF", "SRAM"};
   static const char *const inner[] = {"RF", "REG", "LB"};
   static const char *const units[] = {"MAC", "ALU", "FMA"};
-  static const unsigned third[] = {0, 40, 55, 70, 70}, fans[] = {0, 0, 60, 75, 70}; /* percent by level */
-  const size_t l = (size_t)d->level - 1;
-  const bool hw = d->target == NST_KIND_GEN_HARDWARE;
+  static const char *const innermost[] = {"OPR", "LATCH", "PORT"};
+  const bool hw = d->target == NST_KIND_GEN_HARDWARE, deep = d->raises == NST_TRAIT_DEEP;
   snprintf(d->hardware, sizeof d->hardware, "%s", PICK(r, machines));
-  const bool has_third = nst_random_chance(r, third[l] + (hw && l ? 20 : 0)), has_array = nst_random_chance(r, fans[l]);
-  if (d->level >= 3 && nst_random_chance(r, 30)) d->clock = 1 + (int)nst_random_below(r, 2);
+  const bool has_third = has(d, NST_TRAIT_MEMORIES, hw ? 80 : 60, r) || deep,
+             has_array = has(d, NST_TRAIT_ARRAY, 65, r);
+  if (nst_random_chance(r, 30)) d->clock = 1 + (int)nst_random_below(r, 2);
 
   nst_draft_level *memory = add(d, NST_DRAFT_MEMORY, PICK(r, outer));
-  draw_bandwidth(d, memory, 1, r);
-  draw_energy(d, memory, 100, 400, r);
-  memory->no_overlap = d->level >= 3 && nst_random_chance(r, 20);
+  draw_bandwidth(memory, 1, r);
+  draw_energy(memory, 100, 400, r);
+  memory->no_overlap = nst_random_chance(r, 20);
   memory = add(d, NST_DRAFT_MEMORY, PICK(r, middle));
   memory->capacity = INT64_C(1024) << nst_random_below(r, 5);
-  if (hw ? d->level >= 2 : nst_random_chance(r, 20)) strcpy(memory->capacity_param, "KIB");
-  if (d->level >= 2 || hw) draw_bandwidth(d, memory, 4, r);
-  draw_energy(d, memory, 2, 12, r);
-  memory->double_buffered = d->level >= 3 && nst_random_chance(r, 25);
+  if (hw || nst_random_chance(r, 20)) strcpy(memory->capacity_param, "KIB");
+  draw_bandwidth(memory, 4, r);
+  draw_energy(memory, 2, 12, r);
+  memory->double_buffered = nst_random_chance(r, 25);
   if (has_array) draw_array(d, r);
   if (has_third) {
     memory = add(d, NST_DRAFT_MEMORY, PICK(r, inner));
     memory->capacity = INT64_C(16) << nst_random_below(r, 6);
-    if (nst_random_chance(r, 40)) draw_bandwidth(d, memory, 4, r);
-    draw_energy(d, memory, 1, 2, r);
+    if (nst_random_chance(r, 40)) draw_bandwidth(memory, 4, r);
+    draw_energy(memory, 1, 2, r);
+  }
+  if (deep) {
+    memory = add(d, NST_DRAFT_MEMORY, PICK(r, innermost));
+    memory->capacity = INT64_C(8) << nst_random_below(r, 5);
+    draw_energy(memory, 1, 2, r);
   }
   nst_draft_level *unit = add(d, NST_DRAFT_COMPUTE, PICK(r, units));
   unit->energy = 1 + (int64_t)nst_random_below(r, 20);
-  unit->rate = d->level >= 2 && nst_random_chance(r, 40) ? 2 : 1;
+  unit->rate = nst_random_chance(r, 40) ? 2 : 1;
 }

@@ -1,10 +1,10 @@
 /* Mappings of drafts.
  *
- * A mapping of one statement is: everything in the outermost memory, a block of loops, keeps in the middle memory (from
- * level 4 on not all behind the same loop), then the array's pars, a few inner loops and the innermost memory. A
- * mapping of a cascade has its block over the dimensions that all statements share and none reduces on the way, the
- * intermediates kept below it, and a branch for each statement with a nest of its own. A dimension has at most one loop
- * above the keeps of the middle memory, so that its counts of the outermost memory have closed forms. */
+ * A mapping of one statement is: everything in the outermost memory, a block of loops, keeps in the middle memory (not
+ * all behind the same loop where keeps may be uneven), then the array's pars, a few inner loops and the innermost
+ * memory. A mapping of a cascade has its block over the dimensions that all statements share and none reduces on the
+ * way, the intermediates kept below it, and a branch for each statement with a nest of its own. A dimension has at most
+ * one loop above the keeps of the middle memory, so that its counts of the outermost memory have closed forms. */
 #include "bench/tasks/draft.h"
 
 #include <stdio.h>
@@ -14,7 +14,8 @@ typedef struct {
   const nst_draft *d;
   nst_draft_mapping *m;
   nst_random *r;
-  bool imperfect; /* a tile that does not divide is still owed */
+  bool imperfect;                  /* a tile that does not divide is still owed */
+  int64_t extents[NST_DRAFT_DIMS]; /* of what is left, as the defaults have it */
 } maker;
 
 static nst_draft_node *add(maker *k, nst_node_kind kind) {
@@ -43,7 +44,7 @@ static int64_t divisor(int64_t extent, nst_random *r) {
   int64_t found[16], n = 0;
   for (int64_t t = 2; t < extent && n < 16; t++)
     if (extent % t == 0) found[n++] = t;
-  if (!n) return extent > 1 && nst_random_chance(r, 50) ? extent : 1;
+  if (!n) return 1;
   return found[nst_random_below(r, (uint64_t)n)];
 }
 
@@ -54,15 +55,28 @@ static int64_t no_divisor(int64_t extent, nst_random *r) {
   return n ? found[nst_random_below(r, (uint64_t)n)] : 0;
 }
 
-/* The tile of a loop over an extent, by the rules of the level. */
+static bool may(const maker *k, nst_trait trait) { return nst_draft_may(k->d, trait); }
+
+/* The tile of a loop over an extent. */
 static int64_t draw_tile(maker *k, int64_t extent) {
-  const int level = k->d->level;
-  const unsigned chance = level <= 2 ? 0 : level == 3 ? 35 : 65;
-  if (nst_random_chance(k->r, chance) || (level >= 4 && k->imperfect)) {
+  if (may(k, NST_TRAIT_IMPERFECT) && (k->imperfect || nst_random_chance(k->r, 65))) {
     const int64_t t = no_divisor(extent, k->r);
     if (t) return k->imperfect = false, t;
   }
   return divisor(extent, k->r);
+}
+
+/* The tile, in numbers, of a loop within tiles. Those of an optimum are not known yet. */
+static int64_t draw_small_tile(maker *k, int dim) {
+  if (may(k, NST_TRAIT_IMPERFECT)) return nst_random_between(k->r, 1, 3);
+  int64_t found[3], n = 0;
+  for (int64_t t = 1; t <= 3; t++)
+    if (k->extents[dim] % t == 0) found[n++] = t;
+  return k->d->kind == NST_KIND_GEN_OPTIMIZE ? 1 : found[nst_random_below(k->r, (uint64_t)n)];
+}
+
+static void cut(maker *k, int dim, int64_t tile) {
+  if (tile < k->extents[dim]) k->extents[dim] = tile;
 }
 
 /* for dim by a parameter called t<dim>, with `suffix`. */
@@ -71,12 +85,12 @@ static void add_loop(maker *k, int dim, const char *suffix) {
   const int64_t t = draw_tile(k, extent);
   nst_draft_node *node = add(k, NST_NODE_FOR);
   node->dim = dim;
-  node->into = k->d->kind != NST_KIND_GEN_MODEL && k->d->kind != NST_KIND_GEN_OPTIMIZE && k->d->level >= 3 &&
-               nst_random_chance(k->r, 10);
+  node->into = k->d->kind != NST_KIND_GEN_MODEL && k->d->kind != NST_KIND_GEN_OPTIMIZE && nst_random_chance(k->r, 10);
   node->tile.value = node->into ? (extent + t - 1) / t : t;
   char name[NST_DRAFT_NAME];
   snprintf(name, sizeof name, "%s%.10s%.10s", node->into ? "n" : "t", k->d->dims[dim].name, suffix);
   node->tile.param = add_param(k, name, node->tile.value, node->into ? NST_ROLE_TILES : NST_ROLE_TILE, dim);
+  cut(k, dim, node->into ? (extent + node->tile.value - 1) / node->tile.value : t);
 }
 
 /* Some of a set, in random order. */
@@ -104,34 +118,62 @@ static unsigned subset(unsigned set, unsigned percent, nst_random *r) {
 
 /* ---- below the middle memory ---------------------------------------------- */
 
+/* Dimensions that places of an axis can be given in equal parts; of an optimum, those without a tile that is looked
+ * for. */
+static unsigned even_dims(const maker *k, unsigned set, int64_t places) {
+  if (may(k, NST_TRAIT_IMPERFECT)) return set;
+  unsigned out = 0;
+  for (int i = 0; i < k->d->ndims; i++) {
+    const int64_t extent = k->extents[i], part = (extent + places - 1) / places;
+    const bool open = k->d->kind == NST_KIND_GEN_OPTIMIZE && extent != k->d->dims[i].extent;
+    if (set >> i & 1 && extent % part == 0 && !open) out |= 1u << i;
+  }
+  return out;
+}
+
+static void add_pars(maker *k, const nst_draft_statement *s, int array) {
+  const nst_draft_level *level = &k->d->levels[array];
+  unsigned may_be = s->dims & ~(level->no_reduce ? s->reduced : 0);
+  for (int axis = 0; axis < level->naxes; axis++) {
+    int order[NST_DRAFT_DIMS];
+    if (!draw_dims(order, even_dims(k, may_be, level->places[axis]), 1, k->r)) continue;
+    nst_draft_node *node = add(k, NST_NODE_PAR);
+    node->dim = order[0];
+    node->level = array;
+    node->axis = axis;
+    may_be &= ~(1u << order[0]);
+    cut(k, order[0], (k->extents[order[0]] + level->places[axis] - 1) / level->places[axis]);
+  }
+}
+
+/* Loops and a keep in a memory further in. */
+static int add_memory(maker *k, const nst_draft_statement *s, unsigned tensors, int memory, int most) {
+  int order[NST_DRAFT_DIMS];
+  unsigned held = may(k, NST_TRAIT_BYPASS) ? subset(tensors, 60, k->r) : tensors;
+  if (!held) held = tensors;
+  const int n = draw_dims(order, s->dims & ~filters(k->d), most, k->r);
+  for (int i = 0; i < n; i++) {
+    nst_draft_node *node = add(k, NST_NODE_FOR);
+    node->dim = order[i];
+    node->tile.value = draw_small_tile(k, order[i]);
+    cut(k, order[i], node->tile.value);
+  }
+  add_keep(k, held, memory);
+  return n ? order[0] : -1;
+}
+
 /* Pars, loops and the innermost memory for one statement; tensors: those that it accesses. */
 static void add_inside(maker *k, const nst_draft_statement *s, unsigned tensors) {
   const nst_draft *d = k->d;
   const int array = nst_draft_array(d), middle = nst_draft_next_memory(d, 0), inner = nst_draft_next_memory(d, middle);
-  int order[NST_DRAFT_DIMS];
-  if (array >= 0) {
-    const unsigned may = s->dims & ~(d->levels[array].no_reduce ? s->reduced : 0);
-    const int n = draw_dims(order, may, d->levels[array].naxes, k->r);
-    for (int i = 0; i < n; i++) {
-      nst_draft_node *node = add(k, NST_NODE_PAR);
-      node->dim = order[i];
-      node->level = array;
-      node->axis = i;
-    }
-  }
+  if (array >= 0) add_pars(k, s, array);
   if (inner < 0) return;
-  unsigned held = subset(tensors, 60, k->r);
-  if (!held) held = tensors;
-  const int n = draw_dims(order, s->dims & ~filters(d), 1 + (d->level >= 4), k->r);
-  for (int i = 0; i < n; i++) {
+  const int first = add_memory(k, s, tensors, inner, 1 + (int)nst_random_below(k->r, 2)),
+            innermost = nst_draft_next_memory(d, inner);
+  if (innermost >= 0) add_memory(k, s, tensors, innermost, 1);
+  if (nst_random_chance(k->r, 30) && first >= 0) { /* an order of the steps that is not that of declaration */
     nst_draft_node *node = add(k, NST_NODE_FOR);
-    node->dim = order[i];
-    node->tile.value = d->level >= 3 ? nst_random_between(k->r, 1, 3) : INT64_C(1) << nst_random_below(k->r, 2);
-  }
-  add_keep(k, held, inner);
-  if (d->level >= 4 && nst_random_chance(k->r, 30) && n) { /* an order of the steps that is not that of declaration */
-    nst_draft_node *node = add(k, NST_NODE_FOR);
-    node->dim = order[0];
+    node->dim = first;
     node->tile.value = 1;
   }
 }
@@ -153,9 +195,11 @@ static void make_plain(maker *k, int tiled) {
   const int n = draw_dims(order, s->dims & ~filters(d), tiled, k->r);
   unsigned kept = all, early = 0;
   const bool simple = d->kind == NST_KIND_GEN_OPTIMIZE;
-  if (d->level >= 2 && !simple && s->ninputs > 1 && nst_random_chance(k->r, 25))
+  const bool bypass = d->raises == NST_TRAIT_BYPASS;
+  if (may(k, NST_TRAIT_BYPASS) && s->ninputs > 1 && nst_random_chance(k->r, bypass ? 75 : 25))
     kept &= ~(1u << s->inputs[nst_random_below(k->r, (uint64_t)s->ninputs)]);
-  if (d->level >= 4 && !simple && n > 1 && nst_random_chance(k->r, 55)) early = subset(kept, 40, k->r);
+  if (may(k, NST_TRAIT_UNEVEN) && !simple && n > 1 && (d->raises == NST_TRAIT_UNEVEN || nst_random_chance(k->r, 55)))
+    early = subset(kept, 40, k->r);
   const int split = n > 1 ? (int)nst_random_between(k->r, 1, n - 1) : 0; /* loops above the early keep */
   for (int i = 0; i < n; i++) {
     if (i == split && early && early != kept) add_keep(k, early, middle);
@@ -205,9 +249,10 @@ static void make_branch(maker *k, int s, unsigned above) {
   node->statements = 1u << s;
   const unsigned mine = accessed(statement) & ~above;
   int order[NST_DRAFT_DIMS];
-  const int n = mine && nst_random_chance(k->r, 65) ? draw_dims(order, statement->dims & ~shared_dims(d) & ~filters(d),
-                                                                1 + (int)nst_random_below(k->r, 2), k->r)
-                                                    : 0;
+  const bool tiled = may(k, NST_TRAIT_BRANCHES) && nst_random_chance(k->r, 80);
+  const int n = mine && tiled ? draw_dims(order, statement->dims & ~shared_dims(d) & ~filters(d),
+                                          1 + (int)nst_random_below(k->r, 2), k->r)
+                              : 0;
   char suffix[12];
   snprintf(suffix, sizeof suffix, "%d", s + 1);
   for (int i = 0; i < n; i++) add_loop(k, order[i], suffix);
@@ -231,7 +276,11 @@ static void make_cascade(maker *k, int tiled) {
   for (int i = 0; i < n; i++) add_loop(k, order[i], "");
   add_keep(k, above, middle);
   add(k, NST_NODE_SEQ);
-  for (int s = 0; s < d->nstatements; s++) make_branch(k, s, above);
+  const maker before = *k;
+  for (int s = 0; s < d->nstatements; s++) {
+    memcpy(k->extents, before.extents, sizeof k->extents);
+    make_branch(k, s, above);
+  }
   add(k, NST_NODE_END);
 }
 
@@ -252,15 +301,15 @@ static void open_machine(maker *k) {
 
 void nst_draft_make_mapping(nst_draft *d, nst_draft_mapping *m, nst_random *r) {
   *m = (nst_draft_mapping){.nparams = 0};
-  maker k = {d, m, r, d->level >= 4};
+  maker k = {.d = d, .m = m, .r = r, .imperfect = nst_draft_may(d, NST_TRAIT_IMPERFECT)};
+  for (int i = 0; i < d->ndims; i++) k.extents[i] = d->dims[i].extent;
   strcpy(m->name, "ans");
   if (d->kind == NST_KIND_GEN_MODEL || d->target == NST_KIND_GEN_WORKLOAD ||
-      (d->kind != NST_KIND_GEN_OPTIMIZE && d->level >= 2 && nst_random_chance(r, 50)))
+      (d->kind != NST_KIND_GEN_OPTIMIZE && nst_random_chance(r, 50)))
     open_sizes(&k);
   if (d->target == NST_KIND_GEN_HARDWARE) open_machine(&k);
   if (nst_random_chance(r, 75) || nst_draft_is_cascade(d)) add_keep(&k, ~0u, 0);
-  const int tiled =
-    d->level <= 1 ? 2 + (int)nst_random_below(r, 2) : 2 + (int)nst_random_below(r, d->level >= 3 ? 3 : 2);
+  const int tiled = d->raises == NST_TRAIT_ORDERS ? 3 : 2 + (int)nst_random_below(r, d->ndims > 3 ? 3 : 2);
   if (nst_draft_is_cascade(d))
     make_cascade(&k, tiled);
   else

@@ -3,11 +3,18 @@
 #include "bench/tasks/draft.h"
 
 #include "bench/tasks/mutate.h"
+#include "bench/tasks/naive.h"
+#include "bench/tasks/traits.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static int middle(const nst_draft *d) { return nst_draft_next_memory(d, 0); }
+
+/* Traits that show in time, and hardly in traffic. */
+static bool is_hardware(int trait) {
+  return trait == NST_TRAIT_MEMORIES || trait == NST_TRAIT_ARRAY || trait == NST_TRAIT_GRID || trait == NST_TRAIT_DEEP;
+}
 
 static void ask(nst_draft *d, nst_measure measure, int level, int tensor) {
   if (d->nquantities == NST_DRAFT_QUANTITIES) return;
@@ -58,7 +65,7 @@ static void ask_prediction(nst_draft *d, nst_random *r) {
     if (is_input(d, t)) ask(d, NST_MEASURE_READS, 0, t);
     if (is_result(d, t)) ask(d, NST_MEASURE_UPDATES, 0, t);
   }
-  const int most = d->level == 1 ? 1 + (int)nst_random_below(r, 2) : d->level <= 3 ? 2 : 3;
+  const int most = d->level == 1 ? 1 + (int)nst_random_below(r, 2) : 2 + (int)nst_random_below(r, 2);
   if (d->nquantities)
     keep_first(d, most, r);
   else
@@ -70,14 +77,14 @@ static void ask_prediction(nst_draft *d, nst_random *r) {
   }
   ask(d, NST_MEASURE_USAGE, middle(d), -1);
   for (int t = 0; t < d->ntensors; t++) {
-    if (d->level >= 3 && is_result(d, t) && strcmp(d->statements[d->tensors[t].producer].op, "=") != 0)
-      ask(d, NST_MEASURE_READS, 0, t);
-    if (d->level >= 4 && held >> t & 1 && nst_random_chance(r, 30)) ask(d, NST_MEASURE_FILLS, middle(d), t);
+    if (is_result(d, t) && strcmp(d->statements[d->tensors[t].producer].op, "=") != 0) ask(d, NST_MEASURE_READS, 0, t);
+    if (held >> t & 1 && nst_random_chance(r, 25)) ask(d, NST_MEASURE_FILLS, middle(d), t);
   }
   if (inner >= 0 && kept(m, inner) && nst_random_chance(r, 60)) ask(d, NST_MEASURE_USAGE, inner, -1);
-  if (d->level >= 3 && nst_random_chance(r, 50)) ask(d, NST_MEASURE_OFFCHIP, -1, -1);
-  if (d->level >= 2 && nst_random_chance(r, 40)) ask(d, NST_MEASURE_CYCLES, -1, -1);
-  if (d->level >= 4 && nst_random_chance(r, 40)) ask(d, NST_MEASURE_TRAFFIC, middle(d), -1);
+  if (nst_random_chance(r, 50)) ask(d, NST_MEASURE_OFFCHIP, -1, -1);
+  if (is_hardware(d->raises) || nst_random_chance(r, 40)) ask(d, NST_MEASURE_CYCLES, -1, -1);
+  if (d->raises == NST_TRAIT_ARRAY || d->raises == NST_TRAIT_GRID || nst_random_chance(r, 30))
+    ask(d, NST_MEASURE_TRAFFIC, middle(d), -1);
 }
 
 /* Whether some loop by a parameter is over a dimension that a tensor does not have. */
@@ -98,7 +105,7 @@ static void ask_model(nst_draft *d, nst_random *r) {
     ask(d, NST_MEASURE_UPDATES, 0, t);
     if (d->level >= 2 && repeats(d, &d->mappings[0], t)) ask(d, NST_MEASURE_READS, 0, t);
   }
-  keep_first(d, d->level <= 2 ? d->level : d->level + 1, r);
+  keep_first(d, d->level == 1 ? 1 : 4, r);
   if (d->level >= 2 || nst_random_chance(r, 50)) ask(d, NST_MEASURE_USAGE, middle(d), -1);
 }
 
@@ -120,7 +127,7 @@ static void redraw_tiles(const nst_draft *d, nst_draft_mapping *m, nst_random *r
     const int64_t extent = nst_draft_extent(d, m, q->dim, NULL);
     int64_t t;
     do t = nst_random_between(r, 1, extent);
-    while (d->level <= 2 && extent % t);
+    while (!nst_draft_may(d, NST_TRAIT_IMPERFECT) && extent % t);
     q->value = t;
   }
 }
@@ -175,7 +182,9 @@ static void unfuse(const nst_draft *d, nst_draft_mapping *m) {
 
 static void ask_comparison(nst_draft *d, nst_random *r) {
   const unsigned what = (unsigned)nst_random_below(r, 100);
-  if (what < 55)
+  if (is_hardware(d->raises))
+    ask(d, NST_MEASURE_CYCLES, -1, -1);
+  else if (what < 55)
     ask(d, NST_MEASURE_OFFCHIP, -1, -1);
   else if (what < 80 || d->level == 1)
     ask(d, NST_MEASURE_USAGE, middle(d), -1);
@@ -183,7 +192,7 @@ static void ask_comparison(nst_draft *d, nst_random *r) {
     ask(d, NST_MEASURE_CYCLES, -1, -1);
   const bool usage = d->quantities[0].measure == NST_MEASURE_USAGE,
              tiles_only = d->level == 1 && nst_random_chance(r, 60);
-  d->nmappings = 2 + (int)nst_random_below(r, d->level >= 3 ? 3 : 2);
+  d->nmappings = 2 + (int)nst_random_below(r, 3);
   for (int i = 0; i < d->nmappings; i++) {
     nst_draft_mapping *m = &d->mappings[i];
     if (i) {
@@ -192,7 +201,7 @@ static void ask_comparison(nst_draft *d, nst_random *r) {
       if (cascade && nst_random_chance(r, 40)) unfuse(d, m);
       if (tiles_only || usage || nst_random_chance(r, 60)) redraw_tiles(d, m, r);
       if (!tiles_only && nst_random_chance(r, 70)) shuffle_block(m, r);
-      if (d->level >= 2 && !cascade && nst_random_chance(r, 20)) drop_keep(d, m, r);
+      if (nst_draft_may(d, NST_TRAIT_BYPASS) && !cascade && nst_random_chance(r, 20)) drop_keep(d, m, r);
     }
     snprintf(m->name, sizeof m->name, "%c", 'A' + i);
   }
@@ -209,7 +218,9 @@ static void ask_comparison(nst_draft *d, nst_random *r) {
 
 static void ask_optimum(nst_draft *d, nst_random *r) {
   const nst_draft_mapping *m = &d->mappings[0];
-  ask(d, d->level >= 3 && nst_random_chance(r, 35) ? NST_MEASURE_CYCLES : NST_MEASURE_OFFCHIP, -1, -1);
+  ask(d,
+      is_hardware(d->raises) || nst_random_chance(r, d->level == 1 ? 0 : 25) ? NST_MEASURE_CYCLES : NST_MEASURE_OFFCHIP,
+      -1, -1);
   int64_t bits = 0, any = 1;
   for (int t = 0; t < d->ntensors; t++) {
     int64_t elements = 1;
@@ -219,7 +230,8 @@ static void ask_optimum(nst_draft *d, nst_random *r) {
     bits += elements * d->tensors[t].bits;
   }
   for (int p = 0; p < m->nparams; p++) { any *= d->dims[m->params[p].dim].extent; }
-  d->any_tile = d->level >= 3 && any <= 3000 && nst_random_chance(r, 60);
+  d->any_tile = nst_draft_may(d, NST_TRAIT_IMPERFECT) && any <= 3000 &&
+                nst_random_chance(r, d->raises == NST_TRAIT_IMPERFECT ? 100 : 60);
   nst_draft_level *level = &d->levels[middle(d)];
   level->capacity_param[0] = '\0';
   level->capacity = bits / 8 * nst_random_between(r, 15, 60) / 100 / 8 * 8;
@@ -264,7 +276,7 @@ static void show_flag(const nst_draft *d, nst_draft_mapping *m, bool output, nst
 
 /* The last probe is the first at the defaults. */
 static void make_probes(nst_draft *d, nst_random *r) {
-  const int varied = 2 + (d->level >= 3);
+  const int varied = 3;
   d->nmappings = varied + 1;
   for (int i = 0; i < d->nmappings; i++) {
     nst_draft_mapping *m = &d->mappings[i];
@@ -317,5 +329,7 @@ void nst_draft_make_question(nst_draft *d, nst_random *r) {
   case NST_KIND_COUNT: break;
   }
   static const unsigned chances[2][NST_LEVELS] = {{0, 40, 60, 80, 100}, {0, 0, 50, 80, 100}}; /* percent */
+  const bool edges = nst_traits_of(d) & (1u << NST_TRAIT_HALO | 1u << NST_TRAIT_IMPERFECT);
   for (int belief = 0; belief < 2; belief++) d->traps[belief] = nst_random_chance(r, chances[belief][d->level - 1]);
+  d->traps[NST_BELIEF_BOXES] &= edges || d->kind == NST_KIND_GEN_MODEL; /* without them boxes are right */
 }

@@ -1,5 +1,6 @@
 /* Workloads of drafts: a template is drawn and its text read; strides, dilations, sizes and types are drawn. */
 #include "bench/tasks/draft.h"
+#include "bench/tasks/traits.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,49 +8,72 @@
 
 typedef struct {
   const char *name;
-  int first, last;
+  int last;
   bool held_out;
   const char *dims, *statements;
 } template;
 static const template templates[] = {
-#define NST_TEMPLATE(name, first, last, held_out, dims, statements) {name, first, last, held_out, dims, statements},
+#define NST_TEMPLATE(name, last, held_out, dims, statements) {name, last, held_out, dims, statements},
 #include "bench/tasks/templates.def"
 #undef NST_TEMPLATE
 };
 enum { NTEMPLATES = sizeof templates / sizeof *templates };
 
+static bool slides(const template *t) { return strstr(t->dims, ":f") != NULL; }
+
+static int count(const char *text, char c) {
+  int n = 0;
+  for (; *text; text++) n += *text == c;
+  return n;
+}
+
+static unsigned traits_of(const template *t) {
+  const int statements = count(t->statements, ';');
+  return (unsigned)(count(t->dims, ':') > 3) << NST_TRAIT_DIMS | (unsigned)slides(t) << NST_TRAIT_HALO |
+         (unsigned)(slides(t) && strpbrk(t->statements, "SDZ")) << NST_TRAIT_STRIDE |
+         (unsigned)(statements > 1) << NST_TRAIT_CASCADE | (unsigned)(statements > 2) << NST_TRAIT_CHAIN;
+}
+
+static int first_level(const template *t) {
+  int first = 1;
+  for (int trait = 0; trait < NST_TRAIT_COUNT; trait++)
+    if (traits_of(t) >> trait & 1 && nst_trait_level((nst_trait)trait) > first)
+      first = nst_trait_level((nst_trait)trait);
+  return first;
+}
+
 size_t nst_draft_templates(void) { return NTEMPLATES; }
 
-const char *nst_draft_template(size_t i, int *first_level, int *last_level, bool *held_out) {
-  *first_level = templates[i].first;
-  *last_level = templates[i].last;
+const char *nst_draft_template(size_t i, int *first, int *last, bool *held_out) {
+  *first = first_level(&templates[i]);
+  *last = templates[i].last;
   *held_out = templates[i].held_out;
   return templates[i].name;
 }
 
-static bool cascade(const template *t) { return strchr(strchr(t->statements, ';') + 1, ';') != NULL; }
-static bool slides(const template *t) { return strpbrk(t->dims, "f") != NULL && strstr(t->dims, ":f") != NULL; }
-
-/* What a level may draw. Closed forms are not written for dilations and padding. */
+/* What a draft may be of. The last level has cascades alone. Closed forms are not written for dilations and padding. */
 static bool fits(const template *t, const nst_draft *d) {
-  if (d->level < t->first || d->level > t->last) return false;
-  if (d->kind == NST_KIND_GEN_MODEL && strpbrk(t->statements, "DZ") && slides(t)) return false;
-  return true;
+  static const unsigned all = 1u << NST_TRAIT_DIMS | 1u << NST_TRAIT_HALO | 1u << NST_TRAIT_STRIDE |
+                              1u << NST_TRAIT_CASCADE | 1u << NST_TRAIT_CHAIN;
+  const unsigned traits = traits_of(t);
+  if (d->level > t->last || traits & ~d->allowed) return false;
+  if (d->raises >= 0 && all >> d->raises & 1 && !(traits >> d->raises & 1)) return false;
+  if (d->level == NST_LEVELS && !(traits >> NST_TRAIT_CASCADE & 1)) return false;
+  return d->kind != NST_KIND_GEN_MODEL || !slides(t) || !strpbrk(t->statements, "DZ");
 }
 
 static const template *draw(const nst_draft *d, nst_random *r) {
-  /* Level 4 has cascades in two of five, level 3 sliding windows in two of three. */
-  const bool want_cascade = d->level == NST_LEVELS || (d->level == 4 && nst_random_chance(r, 40));
-  const bool want_slide = d->level >= 3 && !want_cascade && nst_random_chance(r, 60);
-  const template *found[NTEMPLATES];
-  size_t n = 0;
+  const bool want_slide = nst_random_chance(r, 60); /* where there are both */
+  const template *found[NTEMPLATES], *sliding[NTEMPLATES];
+  size_t n = 0, nsliding = 0;
   for (size_t i = 0; i < NTEMPLATES; i++) {
-    const template *t = &templates[i];
-    if (!fits(t, d) || cascade(t) != want_cascade) continue;
-    if (!want_cascade && d->level >= 3 && slides(t) != want_slide) continue;
-    found[n++] = t;
+    if (!fits(&templates[i], d)) continue;
+    if (slides(&templates[i]))
+      sliding[nsliding++] = &templates[i];
+    else
+      found[n++] = &templates[i];
   }
-  return found[nst_random_below(r, n)];
+  return nsliding && (want_slide || !n) ? sliding[nst_random_below(r, nsliding)] : found[nst_random_below(r, n)];
 }
 
 /* ---- reading a template --------------------------------------------------- */
@@ -157,12 +181,12 @@ static void read_statement(reader *in) {
 /* ---- sizes and types ------------------------------------------------------ */
 
 static int64_t draw_extent(const nst_draft *d, nst_dim_class kind, nst_random *r) {
-  const bool round = d->level <= 2; /* sizes with many divisors */
+  const bool round = !nst_draft_may(d, NST_TRAIT_IMPERFECT); /* sizes with many divisors */
   switch (kind) {
   case NST_DIM_LARGE: return round ? 4 * nst_random_between(r, 2, 8) : nst_random_between(r, 7, 30);
   case NST_DIM_CHANNEL: return round ? 2 * nst_random_between(r, 2, 8) : nst_random_between(r, 4, 15);
   case NST_DIM_BATCH: return nst_random_between(r, 2, 4);
-  case NST_DIM_FILTER: return nst_random_between(r, 2, d->level >= 4 ? 4 : 3);
+  case NST_DIM_FILTER: return nst_random_between(r, 2, 4);
   }
   return 1;
 }
@@ -176,7 +200,8 @@ static void draw_sizes(nst_draft *d, nst_random *r) {
     for (int i = 1; i < d->ndims; i++)
       if (d->dims[i].extent > d->dims[largest].extent) largest = i;
     int64_t *e = &d->dims[largest].extent;
-    *e = d->level <= 2 && *e > 4 ? *e - (*e % 4 ? *e % 4 : 4) : *e - 1 - (int64_t)nst_random_below(r, 3);
+    *e = !nst_draft_may(d, NST_TRAIT_IMPERFECT) && *e > 4 ? *e - (*e % 4 ? *e % 4 : 4)
+                                                          : *e - 1 - (int64_t)nst_random_below(r, 3);
   }
 }
 
@@ -186,9 +211,8 @@ static void draw_types(nst_draft *d, nst_random *r) {
     int bits;
   } types[] = {{"int8", 8},  {"int16", 16}, {"fp16", 16}, {"bf16", 16},
                {"fp32", 32}, {"int32", 32}, {"uint8", 8}, {"int4", 4}};
-  const bool mixed = d->level >= 2 && nst_random_chance(r, 60);
-  const bool any = d->level >= 3 || d->target == NST_KIND_GEN_WORKLOAD;
-  const size_t base = (size_t)nst_random_below(r, any ? 8 : 6);
+  const bool mixed = nst_random_chance(r, 60);
+  const size_t base = (size_t)nst_random_below(r, 8);
   for (int t = 0; t < d->ntensors; t++) {
     size_t type = base;
     if (mixed && d->tensors[t].producer >= 0)

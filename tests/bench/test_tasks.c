@@ -1,67 +1,15 @@
-/* Tasks: the same bytes from the same seed, none twice, no answer in a prompt, hidden points that are worth it, levels
- * that raise. */
-#include "tests/unit/test.h"
+/* Suites of tasks: the same bytes from the same seed, none twice, no answer in a prompt, hidden points that are worth it,
+ * the published one. */
+#include "tests/bench/suites.h"
 
 #include "bench/record/digest.h"
 #include "bench/tasks/body.h"
 #include "bench/tasks/canon.h"
-#include "bench/tasks/generate.h"
-#include "bench/tasks/mutate.h"
-#include "bench/tasks/naive.h"
 #include "bench/tasks/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { ALL_KINDS = (1 << NST_KIND_COUNT) - 1, ALL_LEVELS = 2 * ((1 << NST_LEVELS) - 1) };
-
-/* ---- a suite in memory ---------------------------------------------------- */
-
-typedef struct {
-  json_t *tasks, *keys;
-} records;
-
-static bool collect(void *context, const json_t *task, const json_t *key) {
-  records *r = context;
-  json_array_append(r->tasks, (json_t *)task);
-  json_array_append(r->keys, (json_t *)key);
-  return true;
-}
-
-static records generate(const nst_suite_options *options) {
-  records r = {json_array(), json_array()};
-  char error[NST_RECORD_ERROR];
-  if (!nst_suite_generate(options, collect, &r, error)) fail_msg("%s", error);
-  return r;
-}
-
-static void end(records *r) {
-  json_decref(r->tasks);
-  json_decref(r->keys);
-}
-
-static nst_suite_options options_of(const char *suite, nst_split split, size_t count) {
-  return (nst_suite_options){.suite = suite,
-                             .seed = 5,
-                             .split = split,
-                             .count = count,
-                             .kinds = ALL_KINDS,
-                             .levels = ALL_LEVELS,
-                             .examples = 1,
-                             .quick = true};
-}
-
-static const char *text_at(const json_t *object, const char *member) {
-  return json_string_value(json_object_get(object, member));
-}
-
-static nst_task take(const json_t *json) {
-  nst_task task;
-  char error[NST_RECORD_ERROR];
-  if (!nst_task_take(&task, json_incref((json_t *)json), error)) fail_msg("%s", error);
-  return task;
-}
 
 /* ---- bytes ---------------------------------------------------------------- */
 
@@ -291,110 +239,6 @@ static void repairs_can_be_solved_and_layout_tells_nothing(void **state) {
   end(&r);
 }
 
-static void what_is_taken_out_leaves_no_trace(void **state) {
-  (void)state;
-  static const char hardware[] = "hardware h {\n  memory DRAM { bandwidth = 2 B/cycle  energy = 100 pJ/B }\n"
-                                 "  memory GLB {\n    capacity = 2 KiB\n    energy = 2 pJ/B\n  }\n}\n",
-                    laid_out[] = "hardware h {\n  memory DRAM { bandwidth = 2 B/cycle  energy = 100 pJ/B }\n"
-                                 "  memory GLB  { capacity = 2 KiB  energy = 2 pJ/B }\n}\n",
-                    broken[] = "hardware h {\n  memory GLB {\n    capacity = 2 KiB\n}\n";
-  nestor_buffer *out = nestor_buffer_new();
-  nst_text_lay_out(out, hardware, strlen(hardware));
-  assert_string_equal(nestor_buffer_data(out), laid_out);
-  nestor_buffer_clear(out);
-  nst_text_lay_out(out, broken, strlen(broken));
-  assert_string_equal(nestor_buffer_data(out), broken);
-  /* Without the formatter's help: lines that were theirs alone, and gaps. */
-  static const struct {
-    const char *text;
-    nst_fault fault;
-  } cases[] = {
-    {"mapping m of w on h {\n  for m by 4\n  keep all in D\n  par m on P.x\n  compute\n}\n", NST_FAULT_MISSING_LOOP},
-    {"mapping m of w on h {\n  for m by 4\n  keep all in D\n  par m on P.x\n  compute\n}\n", NST_FAULT_MISSING_KEEP},
-    {"mapping m of w on h {\n  for m by 4\n  keep all in D\n  par m on P.x\n  compute\n}\n", NST_FAULT_MISSING_PAR},
-    {"mapping m of w on h {\n  seq {\n    do A { for m by 4  keep A, B in D  compute }\n  }\n}\n",
-     NST_FAULT_MISSING_LOOP},
-    {"mapping m of w on h {\n  seq {\n    do A { for m by 4  keep A, B in D  compute }\n  }\n}\n",
-     NST_FAULT_MISSING_KEEP},
-    {"mapping m of w on h {\n  seq {\n    do A { for m by 4  keep A, B in D  compute }\n  }\n}\n",
-     NST_FAULT_MISSING_BRACE},
-    {laid_out, NST_FAULT_MISSING_ATTRIBUTE},
-    {laid_out, NST_FAULT_MISSING_BRACE},
-    {hardware, NST_FAULT_MISSING_ATTRIBUTE},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    for (uint64_t seed = 0; seed < 12; seed++) {
-      nst_random random = nst_random_make(seed, "trace");
-      nestor_buffer_clear(out);
-      assert_true(nst_mutate(out, cases[i].text, strlen(cases[i].text), cases[i].fault, &random));
-      const char *text = nestor_buffer_data(out);
-      assert_null(strstr(text, "\n\n"));
-      assert_null(strstr(text, " \n"));
-      assert_null(strstr(text, "{  "));
-      for (const char *at = text; (at = strstr(at, "   ")); at++) /* indentation, and columns that were there before */
-        if (at > text && at[-1] != '\n' && at[-1] != ' ') fail_msg("a gap is left in\n%s", text);
-    }
-  nestor_buffer_free(out);
-}
-
-/* Whether an answer that compiles has other figures than the key; one that does not compile has none. */
-static bool found_out(const nst_task *task, const nst_key *key, const char *answer) {
-  nestor_buffer *text = nestor_buffer_new();
-  nst_text_add(text, "%s%s%s", text_at(task->spec, "given"), answer, text_at(key->json, "probe"));
-  nst_solver s;
-  const bool differs =
-    !nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true) ||
-    nst_solver_differs(&s, json_object_get(key->json, "points"), json_object_get(key->json, "figures"));
-  nst_solver_fini(&s);
-  nestor_buffer_free(text);
-  return differs;
-}
-
-static void probes_show_every_attribute(void **state) {
-  (void)state;
-  nst_suite_options o = options_of("probes", NST_SPLIT_TRAIN, 75);
-  o.kinds = 1 << NST_KIND_GEN_HARDWARE;
-  o.examples = 0;
-  records r = generate(&o);
-  nst_draft *d = malloc(sizeof *d);
-  static const nst_fault faults[] = {NST_FAULT_FLAG, NST_FAULT_MISSING_ATTRIBUTE, NST_FAULT_UNIT};
-  int arrays = 0, flags = 0;
-  nestor_buffer *out = nestor_buffer_new();
-  for (size_t i = 0; i < json_array_size(r.tasks); i++) {
-    nst_task task = take(json_array_get(r.tasks, i));
-    nst_key key;
-    char error[NST_RECORD_ERROR];
-    if (!nst_key_take(&key, json_incref(json_array_get(r.keys, i)), error)) fail_msg("%s", error);
-    assert_false(found_out(&task, &key, key.answer));
-    nst_draft_of_task(d, &task, NULL);
-    const int array = nst_draft_array(d);
-    for (int flag = 0; array >= 0 && flag < 2; flag++) { /* given or not */
-      bool *value = flag ? &d->levels[array].no_multicast : &d->levels[array].no_reduce;
-      *value = !*value;
-      nestor_buffer_clear(out);
-      nst_draft_write_hardware(d, out);
-      if (!found_out(&task, &key, nestor_buffer_data(out)))
-        fail_msg("the probes of %s pass\n%s", task.task_id, nestor_buffer_data(out));
-      *value = !*value;
-      flags += *value;
-    }
-    arrays += array >= 0;
-    for (uint64_t n = 0; n < 9; n++) {
-      nst_random random = nst_random_make(n, "attributes");
-      nestor_buffer_clear(out);
-      if (nst_mutate(out, key.answer, strlen(key.answer), faults[n % 3], &random) &&
-          !found_out(&task, &key, nestor_buffer_data(out)))
-        fail_msg("the probes of %s pass\n%s", task.task_id, nestor_buffer_data(out));
-    }
-    nst_key_fini(&key);
-    nst_task_fini(&task);
-  }
-  assert_true(arrays > 15 && flags > 2);
-  nestor_buffer_free(out);
-  free(d);
-  end(&r);
-}
-
 static void tasks_hold_what_they_must(void **state) {
   (void)state;
   nst_suite_options o = options_of("hold", NST_SPLIT_TEST, 120);
@@ -437,17 +281,6 @@ static void tasks_hold_what_they_must(void **state) {
   }
   free(d);
   end(&r);
-}
-
-static void names_alone_make_no_other_text(void **state) {
-  (void)state;
-  assert_true(nst_text_same_but_names("", " \n"));
-  assert_true(nst_text_same_but_names("out reads_A = M * K", "out  reads_X = I*\nJ"));
-  assert_false(nst_text_same_but_names("out reads_A = M * K", "out reads_X = I * I")); /* one name for two */
-  assert_false(nst_text_same_but_names("out reads_A = M * M", "out reads_X = I * J"));
-  assert_false(nst_text_same_but_names("2 * M", "3 * M"));
-  assert_false(nst_text_same_but_names("M * N", "M * N + 1"));
-  assert_false(nst_text_same_but_names("M * N + 1", "M * N"));
 }
 
 /* No example gives a task's answer under other names, and no model is free of tiles. */
@@ -522,171 +355,6 @@ static void no_two_tasks_are_the_same_up_to_renaming(void **state) {
       if (split_of_program[a] != split_of_program[b])
         assert_true(memcmp(programs[a], programs[b], sizeof *programs) != 0);
   free(d), free(tasks), free(programs);
-}
-
-static void renaming_does_not_make_another_task(void **state) {
-  (void)state;
-  nst_draft *a = malloc(sizeof *a), *b = malloc(sizeof *b);
-  for (uint64_t seed = 0; seed < 40; seed++) {
-    nst_draft_make(a, (nst_kind)(seed % NST_KIND_COUNT), 1 + (int)(seed % NST_LEVELS), seed, NULL);
-    *b = *a;
-    const nst_canon before = nst_canon_of(a);
-    for (int i = 0; i < b->ndims; i++) snprintf(b->dims[i].name, sizeof b->dims[i].name, "axis_%d", i);
-    for (int t = 0; t < b->ntensors; t++) snprintf(b->tensors[t].name, sizeof b->tensors[t].name, "Tensor%d", t);
-    for (int l = 0; l < b->nlevels; l++) snprintf(b->levels[l].name, sizeof b->levels[l].name, "Level%d", l);
-    for (int m = 0; m < b->nmappings; m++)
-      for (int p = 0; p < b->mappings[m].nparams; p++)
-        snprintf(b->mappings[m].params[p].name, sizeof b->mappings[m].params[p].name, "A%d", p);
-    strcpy(b->workload, "something");
-    nst_canon after = nst_canon_of(b);
-    assert_memory_equal(before.task, after.task, sizeof before.task);
-    strcpy(b->hardware, "machine");
-    b->dims[0].extent++;
-    after = nst_canon_of(b);
-    const bool machine = b->target == NST_KIND_GEN_HARDWARE, loops = b->target == NST_KIND_GEN_WORKLOAD;
-    /* Of hardware alone, sizes are no part; of a workload alone they are none of what decides the split. */
-    assert_true((memcmp(before.task, after.task, sizeof before.task) != 0) == !machine);
-    assert_true((memcmp(before.program, after.program, sizeof before.program) != 0) == (!machine && !loops));
-    b->levels[0].energy++;
-    after = nst_canon_of(b);
-    assert_true(!machine || memcmp(before.program, after.program, sizeof before.program) != 0);
-  }
-  free(a), free(b);
-}
-
-/* ---- drafts --------------------------------------------------------------- */
-
-static void every_template_makes_legal_programs(void **state) {
-  (void)state;
-  const size_t n = nst_draft_templates();
-  int *seen = calloc(n, sizeof *seen);
-  nst_draft *d = malloc(sizeof *d);
-  for (uint64_t seed = 0; seed < 1600; seed++) {
-    nst_draft_make(d, (nst_kind)(seed % NST_KIND_COUNT), 1 + (int)(seed / NST_KIND_COUNT % NST_LEVELS), seed, NULL);
-    int first, last;
-    bool held_out;
-    for (size_t i = 0; i < n; i++)
-      if (!strcmp(nst_draft_template(i, &first, &last, &held_out), d->cluster)) {
-        seen[i]++;
-        assert_true(d->level >= first && d->level <= last && d->held_out == held_out);
-      }
-    nestor_buffer *text = nestor_buffer_new(), *again = nestor_buffer_new();
-    nst_draft_write_workload(d, text);
-    nst_draft_write_hardware(d, text);
-    for (int m = 0; m < d->nmappings; m++) nst_draft_write_mapping(d, m, NULL, text);
-    nst_text_canonical(again, nestor_buffer_data(text), nestor_buffer_size(text));
-    assert_string_equal(nestor_buffer_data(text), nestor_buffer_data(again));
-    nst_solver s;
-    if (!nst_solver_init(&s, nestor_buffer_data(text), nestor_buffer_size(text), true))
-      fail_msg("%s in\n%s", s.why, nestor_buffer_data(text));
-    for (int m = 0; m < d->nmappings; m++) {
-      nestor_eval *eval = nst_solver_eval(&s, d->mappings[m].name);
-      if (!eval || !nst_solver_run(&s, eval, NULL)) fail_msg("%s in\n%s", s.why, nestor_buffer_data(text));
-      nestor_eval_free(eval);
-    }
-    nst_solver_fini(&s);
-    nestor_buffer_free(text);
-    nestor_buffer_free(again);
-  }
-  int templates = 0;
-  for (size_t i = 0; i < n; i++) templates += seen[i] > 0;
-  assert_true(templates >= 25 && (size_t)templates == n);
-  free(seen), free(d);
-}
-
-typedef struct {
-  double dims, memories, nodes, halo, stride, padding, arrays, imperfect, early, cascade;
-} structure;
-
-/* Whether some rank has a stride, that is, a factor before the dimension that is no filter's; or padding. */
-static bool has_rank(const nst_draft *d, bool padding) {
-  for (int t = 0; t < d->ntensors; t++)
-    for (int k = 0; k < d->tensors[t].nranks; k++) {
-      const nst_draft_rank *rank = &d->tensors[t].ranks[k];
-      if (padding ? rank->offset < 0 : rank->coef[0] > 1) return true;
-    }
-  return false;
-}
-
-static structure structure_of_level(int level) {
-  const double n = 400;
-  structure sum = {0};
-  nst_draft *d = malloc(sizeof *d);
-  for (uint64_t seed = 0; (double)seed < n; seed++) {
-    nst_draft_make(d, NST_KIND_QA_PREDICT, level, seed, NULL);
-    const nst_draft_mapping *m = &d->mappings[0];
-    int64_t defaults[NST_DRAFT_PARAMS];
-    for (int p = 0; p < m->nparams; p++) defaults[p] = m->params[p].value;
-    int memories = 0, keeps = 0;
-    for (int l = 0; l < d->nlevels; l++) memories += d->levels[l].kind == NST_DRAFT_MEMORY;
-    for (int i = 0; i < m->nnodes; i++)
-      keeps += m->nodes[i].kind == NST_NODE_KEEP && m->nodes[i].level == nst_draft_next_memory(d, 0);
-    sum.dims += d->ndims, sum.memories += memories, sum.nodes += m->nnodes, sum.halo += nst_draft_has_halo(d),
-      sum.stride += has_rank(d, false), sum.padding += has_rank(d, true), sum.arrays += nst_draft_array(d) >= 0;
-    sum.imperfect += nst_point_is_imperfect(d, m, defaults), sum.early += keeps > 1,
-      sum.cascade += nst_draft_is_cascade(d);
-  }
-  free(d);
-  return (structure){sum.dims / n,    sum.memories / n, sum.nodes / n,     sum.halo / n,  sum.stride / n,
-                     sum.padding / n, sum.arrays / n,   sum.imperfect / n, sum.early / n, sum.cascade / n};
-}
-
-static void levels_raise_structure(void **state) {
-  (void)state;
-  structure s[NST_LEVELS + 1];
-  for (int l = 1; l <= NST_LEVELS; l++) s[l] = structure_of_level(l);
-  for (int l = 2; l <= NST_LEVELS; l++) {
-    assert_true(s[l].dims + s[l].memories >
-                s[l - 1].dims + s[l - 1].memories - 0.6); /* cascades have few dimensions of many statements */
-    assert_true(s[l].nodes > s[l - 1].nodes);
-    assert_true(s[l].memories >= s[l - 1].memories - 0.1);
-  }
-  for (int l = 1; l <= NST_LEVELS; l++)
-    print_message("level %d: %.2f dims %.2f halo %.2f stride %.2f padding\n", l, s[l].dims, s[l].halo, s[l].stride,
-                  s[l].padding);
-  assert_true(s[1].halo == 0 && s[2].halo == 0 && s[3].halo > 0.3 && s[4].halo > 0.4 && s[5].halo > 0.35);
-  assert_true(s[2].stride == 0 && s[3].stride > 0.1 && s[4].stride > 0.2 && s[5].stride > 0.15);
-  assert_true(s[3].padding == 0 && s[4].padding > 0.1 && s[5].padding > 0.1);
-  assert_true(s[1].arrays == 0 && s[2].arrays == 0 && s[3].arrays > 0.3 && s[4].arrays > 0.5);
-  assert_true(s[1].imperfect == 0 && s[2].imperfect == 0 && s[3].imperfect > 0.2 && s[4].imperfect > 0.7 &&
-              s[5].imperfect > 0.7);
-  assert_true(s[1].early == 0 && s[3].early == 0 && s[4].early > 0.2);
-  assert_true(s[3].cascade == 0 && s[4].cascade > 0.2 && s[4].cascade < 0.6 && s[5].cascade == 1);
-}
-
-/* ---- wrong beliefs -------------------------------------------------------- */
-
-static bool believes_rightly(const nst_draft *d, const json_t *key, nst_belief belief) {
-  for (int i = 0; i < d->nquantities; i++) {
-    int64_t truth;
-    assert_true(nst_record_int(json_object_get(json_object_get(key, "values"), d->quantities[i].name), &truth));
-    const int64_t value = nst_naive_value(d, &d->mappings[0], &d->quantities[i], belief, NULL);
-    if (value >= 0 && value != truth) return false;
-  }
-  return true;
-}
-
-static void wrong_beliefs_are_right_at_first_and_never_at_last(void **state) {
-  (void)state;
-  nst_suite_options o = options_of("beliefs", NST_SPLIT_TRAIN, 200);
-  o.kinds = 1 << NST_KIND_QA_PREDICT;
-  o.examples = 0;
-  records r = generate(&o);
-  int right[2][NST_LEVELS + 1] = {{0}};
-  nst_draft *d = malloc(sizeof *d);
-  for (size_t i = 0; i < json_array_size(r.tasks); i++) {
-    nst_task task = take(json_array_get(r.tasks, i));
-    nst_draft_of_task(d, &task, NULL);
-    for (int b = 0; b < 2; b++) right[b][task.level] += believes_rightly(d, json_array_get(r.keys, i), (nst_belief)b);
-    nst_task_fini(&task);
-  }
-  free(d);
-  end(&r);
-  for (int b = 0; b < 2; b++) {
-    assert_true(right[b][1] >= 20); /* of 40 */
-    for (int l = 2; l <= NST_LEVELS; l++) assert_true(right[b][l] <= right[b][l - 1] + 4);
-    assert_int_equal(right[b][NST_LEVELS], 0);
-  }
 }
 
 /* ---- the hidden split ----------------------------------------------------- */
@@ -824,15 +492,8 @@ int main(void) {
     cmocka_unit_test(proven_answers_have_the_same_bytes),
     cmocka_unit_test(tasks_hold_what_they_must),
     cmocka_unit_test(repairs_can_be_solved_and_layout_tells_nothing),
-    cmocka_unit_test(what_is_taken_out_leaves_no_trace),
-    cmocka_unit_test(probes_show_every_attribute),
-    cmocka_unit_test(names_alone_make_no_other_text),
     cmocka_unit_test(models_are_worth_asking_for),
     cmocka_unit_test(no_two_tasks_are_the_same_up_to_renaming),
-    cmocka_unit_test(renaming_does_not_make_another_task),
-    cmocka_unit_test(every_template_makes_legal_programs),
-    cmocka_unit_test(levels_raise_structure),
-    cmocka_unit_test(wrong_beliefs_are_right_at_first_and_never_at_last),
     cmocka_unit_test(hidden_tasks_need_the_secret),
     cmocka_unit_test(the_published_suite_is_what_its_hashes_say),
   };
