@@ -2,6 +2,7 @@
  */
 #include "bench/report/figures.h"
 #include "bench/report/parts.h"
+#include "bench/report/raised.h"
 
 #include "bench/record/digest.h"
 #include "bench/record/memory.h"
@@ -65,11 +66,12 @@ static void free_system(nst_report_system *s) {
 
 void nst_report_free(nst_report *r) {
   if (!r) return;
-  for (size_t i = 0; i < r->ntasks; i++) free(r->tasks[i].id), free(r->tasks[i].hash);
+  for (size_t i = 0; i < r->ntasks; i++) free(r->tasks[i].id), free(r->tasks[i].hash), free(r->tasks[i].raises);
   for (size_t i = 0; i < r->nfiles; i++) {
     free(r->files[i].name);
     for (int f = 0; f < NST_FACT_COUNT; f++) free(r->files[i].facts[f]);
   }
+  nst_raised_free(r);
   for (size_t i = 0; i < r->nsystems; i++) free_system(&r->systems[i]);
   for (size_t i = 0; i < r->nsteps; i++)
     free(r->steps[i].sample_id), free(r->steps[i].parent_id), free(r->steps[i].arm);
@@ -140,8 +142,10 @@ static bool take_task(void *context, const nst_task *task) {
     r->tasks = more(r->tasks, r->ntasks, sizeof *r->tasks);
     const size_t cluster = index_of(r->cluster_index, task->cluster, r->nclusters);
     if (cluster == r->nclusters) r->nclusters++;
+    const char *raises = json_string_value(json_object_get(task->spec, "raises"));
     r->tasks[r->ntasks++] = (nst_report_task){copy(task->task_id),
                                               copy(task->content_hash),
+                                              copy(raises),
                                               task->kind,
                                               task->level,
                                               cluster,

@@ -64,6 +64,21 @@ static json_t *cells(const nst_report_system *s) {
   return out;
 }
 
+static json_t *raised(const nst_report *r, const nst_report_system *s) {
+  json_t *out = json_array();
+  for (size_t t = 0; t < r->ntraits; t++) {
+    const nst_report_raised *x = &s->raised[t];
+    if (!x->pass.n) continue;
+    json_t *one = json_pack("{s:i, s:s}", "level", r->traits[t].level, "raises", r->traits[t].name);
+    json_t *figures = mean(&x->pass, x->interval);
+    json_object_update(one, figures);
+    json_decref(figures);
+    json_object_set_new(one, "score", mean(&x->score, x->score_interval));
+    json_array_append_new(out, one);
+  }
+  return out;
+}
+
 static json_t *over_k(const nst_report *r, const double *values) {
   json_t *out = json_object();
   char key[24];
@@ -140,6 +155,7 @@ static json_t *system_json(const nst_report *r, const nst_report_system *s) {
   json_object_set_new(out, "pass_at_k", over_k(r, s->at_k));
   json_object_set_new(out, "pass_hat_k", over_k(r, s->all_k));
   json_object_set_new(out, "by_kind_and_level", cells(s));
+  json_object_set_new(out, "by_raised", raised(r, s));
   json_object_set_new(out, "outcomes", outcomes(s));
   json_object_set_new(out, "repetition", runs(s));
   json_object_set_new(out, "metrics", metrics(s));
@@ -274,6 +290,15 @@ static void csv_system(nestor_buffer *out, const nst_report *r, const nst_report
     csv_row(out, s->name, "metric", "", "", s->metrics[i].name,
             (double)s->metrics[i].right / (double)s->metrics[i].total, none, NAN, (double)s->metrics[i].total);
   csv_cells(out, s);
+  for (size_t t = 0; t < r->ntraits; t++) {
+    const nst_report_raised *x = &s->raised[t];
+    const char digit[2] = {(char)('0' + r->traits[t].level), '\0'};
+    if (!x->pass.n) continue;
+    csv_row(out, s->name, "pass_at_1_raised", "", digit, r->traits[t].name, x->pass.mean, x->interval, x->pass.se,
+            (double)x->pass.n);
+    csv_row(out, s->name, "score_raised", "", digit, r->traits[t].name, x->score.mean, x->score_interval, x->score.se,
+            (double)x->score.n);
+  }
 }
 
 void nst_report_csv(nst_report *r, nestor_buffer *out) {

@@ -1,6 +1,7 @@
 /* Figures of what was collected: by kind and level, with intervals; runs, variance, revisions, pairs. */
 #include "bench/report/figures.h"
 #include "bench/report/parts.h"
+#include "bench/report/raised.h"
 
 #include "bench/record/memory.h"
 
@@ -319,6 +320,7 @@ void nst_report_make(nst_report *r) {
     }
     repetition(r, s);
   }
+  nst_raised_make(r);
   revisions(r);
   pairs(r, &set);
   free(set.values);

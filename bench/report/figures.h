@@ -33,6 +33,7 @@ extern const char *const nst_fact_titles[NST_FACT_COUNT];
 
 typedef struct {
   char *id, *hash;
+  char *raises; /* the trait of its level that it has, NULL: none is named */
   nst_kind kind;
   int level;
   size_t cluster;
@@ -61,6 +62,18 @@ typedef struct {
   int level;
   nst_report_metric figures;
 } nst_report_part;
+
+typedef struct {
+  const char *name; /* of a task */
+  int level;
+} nst_report_trait;
+
+/* Of the tasks that one trait raises. incomplete: some of it is outstanding, and the means are lower bounds. */
+typedef struct {
+  nst_mean pass, score;
+  nst_interval interval, score_interval;
+  bool incomplete;
+} nst_report_raised;
 
 typedef struct {
   size_t task;
@@ -107,6 +120,7 @@ typedef struct {
   nst_mean partial[NST_REPORT_KINDS][NST_REPORT_LEVELS]; /* of scores, as pass */
   nst_interval partial_interval[NST_REPORT_KINDS][NST_REPORT_LEVELS];
   nst_interval bounds[NST_REPORT_KINDS][NST_REPORT_LEVELS]; /* whatever what is outstanding turns out to be */
+  nst_report_raised *raised; /* of each trait */
   size_t unanswered;                                        /* tasks without any answer */
   nst_mean score, without_errors, without_cut; /* pass@1 of what was answered; and of that what was not truncated */
   nst_interval score_interval, without_errors_interval, without_cut_interval;
@@ -141,11 +155,12 @@ struct nst_report {
   bool made;
   json_t *task_index, *cluster_index; /* names to indices */
   nst_report_task *tasks;
+  nst_report_trait *traits; /* by level, then by name */
   nst_report_file *files;
   nst_report_system *systems;
   nst_report_step *steps;
   nst_report_pair *pairs;
-  size_t ntasks, nclusters, nfiles, nsystems, nsteps, npairs;
+  size_t ntasks, ntraits, nclusters, nfiles, nsystems, nsteps, npairs;
 };
 
 void nst_report_make(nst_report *report); /* figures.c; once, before a form is written */

@@ -444,6 +444,24 @@ static void score_by_kind(nst_report_tables *all, const nst_report *r, const nst
   finish(all);
 }
 
+static void by_raised(nst_report_tables *all, const nst_report *r, const nst_report_system *s, size_t number) {
+  char heads[120];
+  snprintf(heads, sizeof heads, "raises|level|pass@1|%d %% interval|score|tasks", percent_of(r));
+  nst_report_table *t = begin_of(all, "raised", number, s, "What raises", "pass@1 by what a level raises");
+  head(t, heads);
+  for (size_t i = 0; i < r->ntraits; i++) {
+    const nst_report_raised *x = &s->raised[i];
+    if (!x->pass.n) continue;
+    name_cell(t, r->traits[i].name);
+    cell(t, "%d", r->traits[i].level);
+    score_cell(t, x->pass.mean, x->incomplete);
+    interval_cell(t, x->interval);
+    score_cell(t, x->score.mean, x->incomplete);
+    count_cell(t, x->pass.n);
+  }
+  finish(all);
+}
+
 /* A sign for each level in one cell: all three dimensions on one screen. */
 static void parts(nst_report_tables *all, const nst_report_system *s, size_t number) {
   nst_report_table *t = begin_of(all, "parts", number, s, "Figures by kind", "right figures by kind, level and metric");
@@ -617,6 +635,7 @@ nst_report_tables nst_report_tables_make(nst_report *r) {
   tokens(&all, r);
   for (size_t i = 0; i < r->nsystems; i++) by_kind(&all, r, &r->systems[i], i);
   for (size_t i = 0; i < r->nsystems; i++) score_by_kind(&all, r, &r->systems[i], i);
+  for (size_t i = 0; i < r->nsystems; i++) by_raised(&all, r, &r->systems[i], i);
   for (size_t i = 0; i < r->nsystems; i++) parts(&all, &r->systems[i], i);
   files(&all, r);
   return all;

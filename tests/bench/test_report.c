@@ -22,19 +22,25 @@ static nst_runfile *begin(const char *model, const char *grammar, const char *sa
   return run;
 }
 
-static void put_task(nst_runfile *run, int i, const char *kind, int level, const char *split, const char *hash) {
+/* raises: NULL, or the trait of its level. */
+static void put_raised(nst_runfile *run, int i, const char *kind, int level, const char *split, const char *hash,
+                       const char *raises) {
   char line[600];
   const int size = snprintf(
     line, sizeof line,
     "{\"schema\":\"nestor.task/1\",\"task_id\":\"t%d\",\"suite\":\"s\",\"version\":1,\"split\":\"%s\","
-    "\"kind\":\"%s\",\"level\":%d,\"seed\":%d,\"cluster\":\"c%d\",\"messages\":[],\"spec\":{\"answer\":\"program\"},"
+    "\"kind\":\"%s\",\"level\":%d,\"seed\":%d,\"cluster\":\"c%d\",\"messages\":[],\"spec\":{\"answer\":\"program\"%s%s%s},"
     "\"dsl_version\":\"1\",\"limits\":{},\"answer_commit\":\"a\",\"content_hash\":\"%s\",\"canary\":\"x\"}",
-    i, split, kind, level, i, i, hash);
+    i, split, kind, level, i, i, raises ? ",\"raises\":\"" : "", raises ? raises : "", raises ? "\"" : "", hash);
   nst_task task;
   char why[NST_RECORD_ERROR];
   assert_true(nst_task_parse(&task, line, (size_t)size, why));
   assert_true(nst_runfile_put_task(run, (size_t)i, &task, error));
   nst_task_fini(&task);
+}
+
+static void put_task(nst_runfile *run, int i, const char *kind, int level, const char *split, const char *hash) {
+  put_raised(run, i, kind, level, split, hash, NULL);
 }
 
 /* outcome NULL: not graded. */
@@ -455,6 +461,50 @@ static void parts_are_by_kind_level_and_metric(void **state) {
   nst_report_free(report);
 }
 
+static void scores_are_split_by_what_a_level_raises(void **state) {
+  (void)state;
+  nst_report *report = new_report();
+  nst_runfile *run = begin("m", NULL, "1");
+  static const struct {
+    int level;
+    const char *raises, *outcome;
+  } tasks[] = {{1, NULL, "passed"}, {3, "halo", "passed"},   {3, "halo", "wrong"}, {3, "array", "wrong"},
+               {2, "dims", "passed"}, {4, "stride", "passed"}, {4, "stride", NULL}};
+  for (int i = 0; i < 7; i++) {
+    put_raised(run, i, i % 2 ? "repair" : "gen.mapping", tasks[i].level, "dev", "h", tasks[i].raises);
+    put_sample(run, i, "0", NULL, tasks[i].outcome, "x");
+  }
+  add(report, "m.db", run);
+  json_t *data = data_of(report);
+  const json_t *rows = json_object_get(json_array_get(json_object_get(data, "models"), 0), "by_raised");
+  static const struct {
+    const char *raises;
+    double level, mean, score, tasks;
+  } expected[] = {{"dims", 2, 1, 1, 1}, {"array", 3, 0, 0.5, 1}, {"halo", 3, 0.5, 0.75, 2}, {"stride", 4, 0.5, 0.5, 2}};
+  assert_int_equal(json_array_size(rows), 4);
+  for (size_t i = 0; i < 4; i++) {
+    json_t *row = json_array_get(rows, i);
+    assert_string_equal(json_string_value(json_object_get(row, "raises")), expected[i].raises);
+    assert_true(figure(row, "level") == expected[i].level && figure(row, "tasks") == expected[i].tasks);
+    assert_true(figure(row, "mean") == expected[i].mean && figure(row, "score/mean") == expected[i].score);
+    /* What is not graded is outstanding: the mean is a lower bound. */
+    assert_int_equal(json_is_null(json_array_get(json_object_get(row, "interval"), 0)), i == 3);
+  }
+  json_decref(data);
+  nestor_buffer *csv = write(report, nst_report_csv), *text = write(report, nst_report_text),
+                *html = write(report, nst_report_html);
+  expect(csv, "m,pass_at_1_raised,,3,halo,0.5,");
+  expect(csv, "m,score_raised,,3,halo,0.75,");
+  expect(csv, "m,pass_at_1_raised,,4,stride,0.5,,,,2\n");
+  expect(text, "m: pass@1 by what a level raises\n");
+  expect(text, "halo        3     0.500");
+  expect(html, "<h2>m: pass@1 by what a level raises</h2>");
+  nestor_buffer_free(csv);
+  nestor_buffer_free(text);
+  nestor_buffer_free(html);
+  nst_report_free(report);
+}
+
 static void what_cannot_be_reported_is_refused(void **state) {
   (void)state;
   nst_report *report = new_report();
@@ -497,6 +547,7 @@ int main(void) {
                                      cmocka_unit_test(texts_of_models_are_harmless_and_hidden_tasks_stay_hidden),
                                      cmocka_unit_test(forms_of_grammars_are_named),
                                      cmocka_unit_test(parts_are_by_kind_level_and_metric),
+                                     cmocka_unit_test(scores_are_split_by_what_a_level_raises),
                                      cmocka_unit_test(what_cannot_be_reported_is_refused)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
