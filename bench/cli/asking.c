@@ -71,6 +71,8 @@ static int parse_settings(bench_asking *a) {
   if (a->grammar && (!nst_constraint_parse(&a->settings.constraint, a->grammar) || !a->settings.constraint))
     return usage("--grammar takes llama.cpp or vllm");
   if (a->samples < 1 || a->samples > 1000000) return usage("--samples takes 1 to 1000000");
+  if (a->settings.seed != NST_NOT_GIVEN && a->settings.seed > INT64_MAX - a->samples)
+    return usage("--seed is too large: the seeds of all samples, counted up from it, must be below 2^63");
   if (a->patience.concurrency < 1 || a->patience.concurrency > NST_CONCURRENCY_MOST)
     return usage("--concurrency takes 1 to 512");
   if (a->patience.attempts < 1 || a->patience.attempts > 100) return usage("--attempts takes 1 to 100");

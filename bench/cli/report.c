@@ -70,11 +70,29 @@ static bool same_file(const char *a, const char *b) {
   return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* Whether a run file is a copy of another. Results as JSON Lines may be alike by nature: no times stand in them. */
+static bool copies(const char *a, const char *b) {
+  if (ends_in(a, ".jsonl") || ends_in(b, ".jsonl")) return false;
+  struct stat x, y;
+  if (stat(a, &x) != 0 || stat(b, &y) != 0 || !S_ISREG(x.st_mode) || !S_ISREG(y.st_mode) || x.st_size != y.st_size)
+    return false;
+  FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
+  bool same = f && g;
+  char left[1 << 14], right[sizeof left];
+  for (size_t n; same && (n = fread(left, 1, sizeof left, f)) > 0;)
+    same = fread(right, 1, n, g) == n && !memcmp(left, right, n);
+  if (f) fclose(f);
+  if (g) fclose(g);
+  return same;
+}
+
 static bool distinct(const bench_texts *runs) {
   for (size_t i = 0; i < runs->n; i++)
     for (size_t k = 0; k < i; k++)
       if (same_file(runs->items[i], runs->items[k]))
         return cli_say("%s and %s are one file: a run counts once", runs->items[k], runs->items[i]), false;
+      else if (copies(runs->items[i], runs->items[k]))
+        return cli_say("%s is a copy of %s: a run counts once", runs->items[i], runs->items[k]), false;
   return true;
 }
 

@@ -157,7 +157,7 @@ static void use_wal(nst_runfile *run) {
 
 /* The first bytes of the file: 1 a database, 0 empty, -1 something else or unreadable (said). */
 static int kind_of(const char *path, char *error) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer is not waited for */
   struct stat st;
   char head[16];
   int kind = -1;

@@ -80,6 +80,12 @@ def main():
         (work / "link.jsonl").unlink()
         if (work / "samples.jsonl").read_bytes() != samples or not (work / run).read_bytes().startswith(b"SQLite"):
             sys.exit("failed: a file was written over")
+        (work / "copy.run").write_bytes((work / run).read_bytes())
+        refused("report", run, "copy.run", says=[f"copy.run is a copy of {run}: a run counts once"], code=2)
+        (work / "copy.run").unlink()
+        os.mkfifo(work / "pipe.run")
+        refused("report", run, "pipe.run", says=["pipe.run: it is not a regular file"])
+        (work / "pipe.run").unlink()
         (work / "part-key.jsonl").write_text("".join((work / "key.jsonl").read_text().splitlines(True)[:2]))
         for name in ("grade", "-t", "tasks.jsonl"), ("serve", "-t", "tasks.jsonl"):
             refused(*name, "-k", "part-key.jsonl", says=["part-key.jsonl: 1 of the 3 tasks in tasks.jsonl have no key"])

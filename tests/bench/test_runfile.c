@@ -207,6 +207,9 @@ static void what_is_no_run_file_is_refused(void **state) {
     assert_int_equal(mkdir(path, 0777), 0);
     refused(create, "irectory");
     rmdir(path);
+    assert_int_equal(mkfifo(path, 0666), 0);
+    refused(create, "not a regular file");
+    unlink(path);
   }
   write_bytes("", 0); /* what a kill between making and filling leaves */
   nst_runfile_free(opened(true));
