@@ -93,8 +93,17 @@ const char *cli_display_name(const char *path); /* "<stdin>" for "-" */
 /* A session that may read files, and a program of a file. NULL: the file could not be read (said). */
 nestor_program *cli_compile(const cli_args *args, const char *path, nestor_stage stage);
 
+/* apart.c. false: `written` is also one of the others, all of them files that are read or written; said. NULL and "-" are no files. */
+bool cli_apart(const char *written, const char *const *others, size_t n);
+
 /* output.c. Which of descriptors 0 to 2 were closed when the command began. */
 void cli_guard_descriptors(void);
+/* A file that is written piece by piece and has its name when it is closed to be kept: until then, and where something
+ * fails, what was there before is untouched. "-" is standard output. open: false, said. A write that fails is said by close. */
+typedef struct { const char *path; int fd, error; char *temporary, *target; } cli_file;
+bool cli_file_open(cli_file *f, const char *path);
+void cli_file_write(cli_file *f, const char *bytes, size_t size);
+int cli_file_close(cli_file *f, bool keep);
 /* To args->output (atomically) or standard output. The exit code: CLI_GOOD or CLI_IO (said). */
 int cli_output(const cli_args *args, const nestor_buffer *text);
 int cli_write_file(const char *path, const char *bytes, size_t size); /* atomically, by rename */

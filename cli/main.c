@@ -180,6 +180,18 @@ int cli_help(const cli_args *args) {
   return cli_bench(args->nfiles > 1 ? 2 : 1, words);
 }
 
+/* fmt reads all of a file before it writes: it may go back to where it came from. */
+static bool outputs_are_apart(const cli_args *args) {
+  const char *const written[] = {args->output, args->checkpoint, args->all, args->best, args->plot};
+  const size_t n = sizeof written / sizeof *written;
+  if (args->command->run == cli_fmt) return true;
+  for (size_t i = 0; i < n; i++)
+    if (!cli_apart(written[i], args->files, args->nfiles) || !cli_apart(written[i], &args->points, 1) ||
+        !cli_apart(written[i], written + i + 1, n - i - 1))
+      return false;
+  return true;
+}
+
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other */
   cli_guard_descriptors();
@@ -201,7 +213,8 @@ int main(int argc, char **argv) {
   int code = CLI_WRONG_USAGE;
   if (cli_parse(&args, command, argc - 2, argv + 2)) {
     cli_use_color(args.color);
-    code = args.help ? show(command) : command->run(&args);
+    if (args.help) code = show(command);
+    else if (outputs_are_apart(&args)) code = command->run(&args);
   }
   cli_args_fini(&args);
   return code;

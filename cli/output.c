@@ -63,37 +63,55 @@ static mode_t mode_for(const struct stat *old) {
   return 0666 & ~mask;
 }
 
-int cli_write_file(const char *path, const char *bytes, size_t size) {
+bool cli_file_open(cli_file *f, const char *path) {
   struct stat info;
+  *f = (cli_file){.path = path, .fd = -1};
+  if (!strcmp(path, "-")) return f->fd = STDOUT_FILENO, f->path = "standard output", true;
   const bool exists = stat(path, &info) == 0;
-  if (exists && S_ISDIR(info.st_mode)) return failed(path, EISDIR);
+  if (exists && S_ISDIR(info.st_mode)) return failed(path, EISDIR), false;
   if (exists && !S_ISREG(info.st_mode)) { /* a device or a pipe: there is nothing to replace */
-    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0) return failed(path, errno);
-    int error = cli_write_all(fd, bytes, size) ? 0 : errno;
-    if (close(fd) != 0 && !error) error = errno;
-    return error ? failed(path, error) : CLI_GOOD;
+    f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return f->fd >= 0 || (failed(path, errno), false);
   }
-  if (exists && access(path, W_OK) != 0) return failed(path, errno);
+  if (exists && access(path, W_OK) != 0) return failed(path, errno), false;
 
   /* Through a symbolic link the file it leads to is replaced, not the link. */
   char *real = exists ? realpath(path, NULL) : NULL;
-  const char *target = real ? real : path;
-  const size_t len = strlen(target);
-  char *temporary = malloc(len + 16);
-  if (!temporary) abort();
-  snprintf(temporary, len + 16, "%s.XXXXXX.tmp", target);
-  const int fd = mkstemps(temporary, 4);
-  int error = fd < 0 ? errno : 0;
-  if (fd >= 0) {
-    if (!cli_write_all(fd, bytes, size) || fchmod(fd, mode_for(exists ? &info : NULL)) != 0) error = errno;
-    if (close(fd) != 0 && !error) error = errno;
-    if (!error && rename(temporary, target) != 0) error = errno;
-    if (error) unlink(temporary);
-  }
-  free(temporary);
-  free(real);
-  return error ? failed(path, error) : CLI_GOOD;
+  f->target = real ? real : strdup(path);
+  if (!f->target) abort();
+  const size_t len = strlen(f->target);
+  f->temporary = malloc(len + 16);
+  if (!f->temporary) abort();
+  snprintf(f->temporary, len + 16, "%s.XXXXXX.tmp", f->target);
+  f->fd = mkstemps(f->temporary, 4);
+  const int error = f->fd < 0 || fchmod(f->fd, mode_for(exists ? &info : NULL)) != 0 ? errno : 0;
+  if (!error) return true;
+  if (f->fd < 0) free(f->temporary), free(f->target);
+  cli_file_close(f, false);
+  return failed(path, error), false;
+}
+
+void cli_file_write(cli_file *f, const char *bytes, size_t size) {
+  if (!f->error && !cli_write_all(f->fd, bytes, size)) f->error = errno;
+}
+
+int cli_file_close(cli_file *f, bool keep) {
+  if (f->fd < 0) return CLI_GOOD;
+  if (f->fd != STDOUT_FILENO && close(f->fd) != 0 && !f->error) f->error = errno;
+  if (f->temporary && keep && !f->error && rename(f->temporary, f->target) != 0) f->error = errno;
+  if (f->temporary && (!keep || f->error)) unlink(f->temporary);
+  free(f->temporary);
+  free(f->target);
+  const int error = f->error;
+  *f = (cli_file){.path = f->path, .fd = -1};
+  return error && keep ? failed(f->path, error) : CLI_GOOD;
+}
+
+int cli_write_file(const char *path, const char *bytes, size_t size) {
+  cli_file f;
+  if (!cli_file_open(&f, path)) return CLI_IO;
+  cli_file_write(&f, bytes, size);
+  return cli_file_close(&f, true);
 }
 
 int cli_output(const cli_args *args, const nestor_buffer *text) {

@@ -48,8 +48,6 @@ bool bench_each_key(const char *path, bench_key_fn *each, void *context);
 /* Whether text is the beginning of a run file, which is no JSON Lines. */
 bool bench_is_run_file(const char *text, size_t size);
 
-/* Whether a file that is written (NULL or "-": none) is none of the others, which the command reads or writes too (NULL: none); said otherwise. */
-bool bench_apart(const char *written, const char *const *others, size_t n);
 
 #define BENCH_COMMAND(function, name, summary) int function(int argc, char **argv);
 #include "bench/cli/commands.def"

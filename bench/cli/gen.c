@@ -119,33 +119,22 @@ static void clear(gauge *g) {
 /* ---- writing -------------------------------------------------------------- */
 
 typedef struct {
-  FILE *tasks, *keys;
-  const char *tasks_path, *keys_path;
-  bool failed;
+  cli_file tasks, keys;
+  bool has_keys;
 } sink;
 
-static bool write_line(FILE *file, const char *path, const json_t *json) {
+static bool add_line(cli_file *to, const json_t *json) {
   size_t size;
   char *text = nst_record_text(json, &size);
-  const bool good = fwrite(text, 1, size, file) == size && fputc('\n', file) != EOF;
+  text[size] = '\n'; /* where the NUL was */
+  cli_file_write(to, text, size + 1);
   free(text);
-  if (!good) cli_say("cannot write %s: %s", path, strerror(errno));
-  return good;
+  return !to->error;
 }
 
-static bool write_records(void *context, const json_t *task, const json_t *key) {
+static bool add_records(void *context, const json_t *task, const json_t *key) {
   sink *s = context;
-  s->failed = !write_line(s->tasks, s->tasks_path, task) || (s->keys && !write_line(s->keys, s->keys_path, key));
-  return !s->failed;
-}
-
-/* An error of writing is said once: write_line has said it where the stream has one. */
-static bool close_file(FILE *file, const char *path) {
-  if (!file) return true;
-  const bool bad = ferror(file) != 0;
-  if ((file == stdout ? fflush(file) : fclose(file)) == 0 || bad) return !bad;
-  cli_say("cannot write %s: %s", file == stdout ? "to standard output" : path, strerror(errno));
-  return false;
+  return add_line(&s->tasks, task) && (!s->has_keys || add_line(&s->keys, key));
 }
 
 static int write_split(const nst_suite_options *chosen, bool quiet, const char *tasks_path, const char *keys_path) {
@@ -153,75 +142,61 @@ static int write_split(const nst_suite_options *chosen, bool quiet, const char *
   nst_suite_options options = *chosen;
   options.progress = quiet || !isatty(STDERR_FILENO) ? NULL : show; /* files of messages get none */
   options.context = &g;
-  sink s = {.tasks = !strcmp(tasks_path, "-") ? stdout : fopen(tasks_path, "wb"),
-            .tasks_path = tasks_path,
-            .keys_path = keys_path};
-  if (!s.tasks) return cli_say("cannot open %s: %s", tasks_path, strerror(errno)), CLI_IO;
-  if (!bench_apart(tasks_path, &keys_path, 1)) { /* two names of what was not there before */
-    fclose(s.tasks);
-    remove(tasks_path);
-    return CLI_WRONG_USAGE;
-  }
-  if (keys_path && !(s.keys = fopen(keys_path, "wb"))) {
-    cli_say("cannot open %s: %s", keys_path, strerror(errno));
-    close_file(s.tasks, tasks_path);
-    return CLI_IO;
-  }
+  sink s = {.keys.fd = -1, .has_keys = keys_path != NULL};
+  if (!cli_file_open(&s.tasks, tasks_path)) return CLI_IO;
+  if (keys_path && !cli_file_open(&s.keys, keys_path)) return cli_file_close(&s.tasks, false), CLI_IO;
   char error[NST_RECORD_ERROR];
-  const bool good = nst_suite_generate(&options, write_records, &s, error);
+  const bool made = nst_suite_generate(&options, add_records, &s, error), full = !made && !*error;
   clear(&g);
-  const bool tasks_closed = close_file(s.tasks, tasks_path), keys_closed = close_file(s.keys, keys_path);
-  if (!good && *error) return cli_say("%s", error), CLI_PROGRAM;
-  return good && tasks_closed && keys_closed ? CLI_GOOD : CLI_IO;
+  if (!made && *error) cli_say("%s", error);
+  /* Where one cannot be written neither is kept. */
+  const bool tasks_bad = s.tasks.error, keys_bad = s.keys.error;
+  int code = cli_file_close(&s.tasks, made || tasks_bad);
+  code = cli_worse(code, cli_file_close(&s.keys, (made && code == CLI_GOOD) || keys_bad));
+  return made || full ? code : CLI_PROGRAM;
 }
 
 /* ---- the published suite -------------------------------------------------- */
 
 /* A line of SHA256SUMS of a file of the directory. */
-static bool add_hash(FILE *sums, const char *directory, const char *name) {
+static bool add_hash(cli_file *sums, const char *path, const char *name) {
+  char hash[NST_DIGEST_TEXT], line[NST_DIGEST_TEXT + 64];
+  nestor_buffer *text = nestor_buffer_new();
+  const bool good = cli_read(path, false, text);
+  nst_digest_text(hash, (const nst_digest_part[]){{nestor_buffer_data(text), nestor_buffer_size(text)}}, 1);
+  cli_file_write(sums, line, (size_t)snprintf(line, sizeof line, "%s  %s\n", hash, name));
+  nestor_buffer_free(text);
+  return good;
+}
+
+static char *path_in(const char *directory, const char *name) {
   char *path = nst_memory_new(strlen(directory) + strlen(name) + 2, 1);
   sprintf(path, "%s/%s", directory, name);
-  FILE *file = fopen(path, "rb");
-  struct stat about;
-  bool good = file && fstat(fileno(file), &about) == 0;
-  if (good) {
-    char *bytes = nst_memory_new((size_t)about.st_size + 1, 1), hash[NST_DIGEST_TEXT];
-    good = fread(bytes, 1, (size_t)about.st_size, file) == (size_t)about.st_size;
-    nst_digest_text(hash, (const nst_digest_part[]){{bytes, (size_t)about.st_size}}, 1);
-    good = good && fprintf(sums, "%s  %s\n", hash, name) > 0;
-    free(bytes);
-  }
-  if (!good) cli_say("cannot read %s: %s", path, strerror(errno));
-  if (file) fclose(file);
-  free(path);
-  return good;
+  return path;
 }
 
 static int write_published(const nst_suite_options *chosen, bool quiet, const char *directory) {
   if (mkdir(directory, 0777) != 0 && errno != EEXIST)
     return cli_say("cannot make %s: %s", directory, strerror(errno)), CLI_IO;
-  char *sums_path = nst_memory_new(strlen(directory) + 16, 1);
-  sprintf(sums_path, "%s/SHA256SUMS", directory);
-  FILE *sums = fopen(sums_path, "wb");
-  int code = CLI_GOOD;
-  if (!sums) cli_say("cannot open %s: %s", sums_path, strerror(errno)), code = CLI_IO;
+  char *sums_path = path_in(directory, "SHA256SUMS");
+  cli_file sums;
+  int code = cli_file_open(&sums, sums_path) ? CLI_GOOD : CLI_IO;
   nst_suite_options options;
   for (size_t i = 0; code == CLI_GOOD && nst_suite_published(&options, i); i++) {
     options.quick = chosen->quick;
     options.threads = chosen->threads;
-    char tasks[32], keys[32];
-    snprintf(tasks, sizeof tasks, "%s.jsonl", nst_split_name(options.split));
-    snprintf(keys, sizeof keys, "%s.key.jsonl", nst_split_name(options.split));
-    char *tasks_path = nst_memory_new(strlen(directory) + 64, 1),
-         *keys_path = nst_memory_new(strlen(directory) + 64, 1);
-    sprintf(tasks_path, "%s/%s", directory, tasks);
-    sprintf(keys_path, "%s/%s", directory, keys);
-    code = write_split(&options, quiet, tasks_path, keys_path);
-    if (code == CLI_GOOD && (!add_hash(sums, directory, tasks) || !add_hash(sums, directory, keys))) code = CLI_IO;
-    free(tasks_path);
-    free(keys_path);
+    char names[2][32], *paths[2];
+    for (int k = 0; k < 2; k++) {
+      snprintf(names[k], sizeof names[k], "%s%s.jsonl", nst_split_name(options.split), k ? ".key" : "");
+      paths[k] = path_in(directory, names[k]);
+    }
+    code = write_split(&options, quiet, paths[0], paths[1]);
+    for (int k = 0; k < 2; k++) {
+      if (code == CLI_GOOD && !add_hash(&sums, paths[k], names[k])) code = CLI_IO;
+      free(paths[k]);
+    }
   }
-  if (sums && !close_file(sums, sums_path)) code = CLI_IO;
+  code = cli_worse(code, cli_file_close(&sums, code == CLI_GOOD));
   free(sums_path);
   return code;
 }
@@ -258,7 +233,7 @@ static int generate(const settings *s) {
   if ((options.split == NST_SPLIT_HIDDEN) != (s->secret != NULL))
     return cli_say(s->secret ? "--secret goes with --split hidden" : "--split hidden wants a secret: --secret FILE"),
            CLI_WRONG_USAGE;
-  if (!bench_apart(s->output, (const char *const[]){s->key, s->secret}, 2) || !bench_apart(s->key, &s->secret, 1))
+  if (!cli_apart(s->output, (const char *const[]){s->key, s->secret}, 2) || !cli_apart(s->key, &s->secret, 1))
     return CLI_WRONG_USAGE;
   char *secret = s->secret ? read_secret(s->secret) : NULL;
   if (s->secret && !secret) return CLI_IO;

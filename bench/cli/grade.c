@@ -198,7 +198,7 @@ int bench_grade(int argc, char **argv) {
     cli_say("--%s is missing; `nestor bench grade --help` shows what is needed", tasks ? "key" : "tasks");
     return free(files.items), CLI_WRONG_USAGE;
   }
-  if (!bench_apart(output, (const char *const[]){tasks, key}, 2) || !bench_apart(output, files.items, files.n))
+  if (!cli_apart(output, (const char *const[]){tasks, key}, 2) || !cli_apart(output, files.items, files.n))
     return free(files.items), CLI_WRONG_USAGE;
   run *r = nst_memory_new(1, sizeof *r);
   r->out = STDOUT_FILENO;

@@ -98,9 +98,9 @@ static bool distinct(const bench_texts *runs) {
 
 static bool all_apart(const settings *s, const bench_texts *runs) {
   const char *const written[] = {s->output, s->html, s->tasks};
-  return bench_apart(s->output, written + 1, 2) && bench_apart(s->html, written + 2, 1) &&
-         bench_apart(s->output, runs->items, runs->n) && bench_apart(s->html, runs->items, runs->n) &&
-         bench_apart(s->output, s->samples.items, s->samples.n) && bench_apart(s->html, s->samples.items, s->samples.n);
+  return cli_apart(s->output, written + 1, 2) && cli_apart(s->html, written + 2, 1) &&
+         cli_apart(s->output, runs->items, runs->n) && cli_apart(s->html, runs->items, runs->n) &&
+         cli_apart(s->output, s->samples.items, s->samples.n) && cli_apart(s->html, s->samples.items, s->samples.n);
 }
 
 static int write_forms(nst_report *report, const settings *s, nestor_format format) {

@@ -77,6 +77,21 @@ with tempfile.TemporaryDirectory() as d:
     check("progress on a terminal", code == 0 and re.match(rb"\rdev: [01] of 180 made \(0 %\)", seen) and seen.endswith(b"\r\x1b[K"))
     check("none where none is wanted", on_terminal("--quiet") == (0, b""))
 
+    # Without the code generator nothing can be proven, which is said at once, and what was there stays.
+    kept = os.path.join(d, "kept")
+    open(kept, "w").write("as it was\n")
+    os.environ["NESTOR_LLVM_MODULE"] = os.path.join(d, "none.so")
+    got = bench("gen", "--count", "2", "-o", kept)
+    check(f"no code generator: {got.stderr}", got.returncode == 1 and "three engines" in got.stderr and open(kept).read() == "as it was\n")
+    got = bench("gen", "--count", "2", "-o", kept, "--quick")
+    check("nor is one needed with --quick", got.returncode == 0 and len(open(kept).readlines()) == 2)
+    got = bench("gen", "--count", "2", "--quick", "-o", kept, "--key", os.path.join(d, "no", "where"))
+    check("neither file of two", got.returncode == 3 and len(open(kept).readlines()) == 2 and not [n for n in os.listdir(d) if n.endswith(".tmp")])
+    if os.path.exists("/dev/full"):
+        got = bench("gen", "--count", "2", "--quick", "-o", kept, "--key", "/dev/full")
+        check(f"a full disk: {got.stderr}", got.returncode == 3 and "No space left" in got.stderr)
+    wrong(2, "given for two things", "--count", "1", "--quick", "-o", os.path.join(d, "new"), "--key", os.path.join(d, ".", "new"))
+
     wrong(2, "--output wants a file")
     wrong(2, "did you mean gen.mapping?", "--kinds", "gen.maping", "-o", "-")
     wrong(2, "levels from 1 to 5", "--levels", "0-3", "-o", "-")
@@ -89,7 +104,7 @@ with tempfile.TemporaryDirectory() as d:
     wrong(2, "1 to 1,000,000", "--count", "0", "-o", "-")
     wrong(2, "at most 3", "--examples", "4", "-o", "-")
     wrong(2, "always the same", "--suite", "v1", "--kinds", "repair", "-o", d)
-    wrong(3, "cannot open", "--count", "1", "-o", os.path.join(d, "no", "where"))
+    wrong(3, "cannot write", "--count", "1", "-o", os.path.join(d, "no", "where"))
     wrong(2, "takes no", "file")
 
 card = bench("card")

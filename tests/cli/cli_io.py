@@ -144,6 +144,19 @@ def test_formatting_in_place():
     assert sorted(os.listdir(".")) == ["gemm.nest", "ugly.nest"]
 
 
+def test_no_output_over_an_input():
+    write("points.csv", "tm\n4\n")
+    os.symlink("gemm.nest", "other.nest")
+    said = "would be written over: it is given for two things"
+    for out in ["gemm.nest", "./gemm.nest", "other.nest"]:
+        expect(run("eval", "gemm.nest", "-o", out), 2, err=said)
+        expect(run("explain", "gemm.nest", "-o", out), 2, err=said)
+    expect(run("eval", "gemm.nest", "--mapping", "os", "--points", "points.csv", "-o", "points.csv"), 2, err=said)
+    expect(run("sweep", "gemm.nest", "--all", "rows.csv", "-o", "./rows.csv"), 2, err=said)
+    assert read("gemm.nest") == SAMPLE.encode() and read("points.csv") == b"tm\n4\n" and not os.path.exists("rows.csv")
+    expect(run("fmt", "gemm.nest", "-o", "gemm.nest"), 0)
+
+
 def test_use_of_files():
     os.mkdir("lib")
     parts = SAMPLE[SAMPLE.index("hardware"):SAMPLE.index("mapping")]
