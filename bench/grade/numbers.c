@@ -6,6 +6,7 @@
 #include "bench/record/record.h"
 
 #include <jansson.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,16 +202,18 @@ static const char *object_end(const char *p, const char *end) {
   return NULL;
 }
 
-/* The last object that is JSON and no part of another, tried from the last braces outwards. */
+/* The last object that is JSON and no part of another, tried from the last braces outwards: others stand beside it within the one that holds it.
+ * What is looked at is counted in bytes, so that braces without end take no longer. */
 static json_t *last_object(span *out, span s) {
-  enum { TRIES = 64, LONGEST = 1 << 16 };
+  enum { LONGEST = 1 << 16, MOST = 1 << 22 };
   const char *last = memrchr(s.text, '}', (size_t)(s.end - s.text));
   json_t *json = NULL;
   const char *p = last;
-  for (int tries = 0; p && tries < TRIES && (p = memrchr(s.text, '{', (size_t)(p - s.text))) && last - p < LONGEST; tries++) {
+  for (ptrdiff_t looked = 0; p && looked < MOST && (p = memrchr(s.text, '{', (size_t)(p - s.text))) && last - p < LONGEST;) {
     const char *end = object_end(p, last + 1);
-    if (json && end && end <= out->text) break; /* it lies before the one that is there */
-    if (!end || (json && end <= out->end)) continue;
+    looked += (end ? end : last + 1) - p;
+    if (!end || (json && end <= out->end)) continue; /* unclosed, within the one that is there, or before it */
+    looked += end - p;
     json_t *object = json_loadb(p, (size_t)(end - p), JSON_REJECT_DUPLICATES, NULL);
     if (!object) continue;
     json_decref(json);

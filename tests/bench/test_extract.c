@@ -264,6 +264,49 @@ static void several_quantities_go_by_name_or_in_order(void **state) {
   assert_int_equal(v[1].kind, NST_FIGURE_NONE);
 }
 
+/* Of several objects the last counts; one that stands within another is a part of it, whatever stands beside it there. */
+static void objects_are_read_whole(void **state) {
+  (void)state;
+  const nst_quantity q[] = {{"reads_A", NST_UNIT_ELEMENTS}, {"glb", NST_UNIT_BYTES}};
+#define NINE(x) x x x x x x x x x
+  const struct { const char *text; int64_t a, b; } good[] = {
+    {"{\"answer\": {\"reads_A\": 10, \"glb\": 20}, \"units\": {\"reads_A\": \"elements\", \"glb\": \"bytes\"}}", 10, 20},
+    {"{\"units\": {\"reads_A\": \"elements\"}, \"answer\": {\"reads_A\": 10, \"glb\": 20}}", 10, 20},
+    {"{\"reads_A\": 10, \"glb\": 20, \"why\": {}, \"more\": {}}", 10, 20},
+    {"{\"why\": {}, \"more\": {}, \"reads_A\": 10, \"glb\": 20}", 10, 20},
+    {"{\"why\": {\"a\": {\"b\": {}, \"c\": {}}, \"d\": {}}, \"reads_A\": 10, \"glb\": 20, \"e\": {\"reads_A\": 1, \"glb\": 2}}", 10, 20},
+    {"{\"reads_A\": 10, \"glb\": 20, \"steps\": [{\"reads_A\": 1}, {\"reads_A\": 2}, {}, []]}", 10, 20},
+    {"{\"reads_A\": 10, \"glb\": 20, \"steps\": [" NINE(NINE("{},")) "[" NINE(NINE("{\"glb\": {}}, ")) "{}]]}", 10, 20},
+    {"{\"reads_A\": 10, \"glb\": 20, \"why\": \"{reads_A} = {}, not }\", \"more\": \"{{ \\\"{\"}", 10, 20},
+    {"{\"why\": \"\\\\\", \"more\": {\"a\": \"}\"}, \"reads_A\": 10, \"glb\": 20, \"end\": {\"a\": \"{\"}}", 10, 20},
+    {"answer: {\"reads_A\": 10, \"glb\": 20, \"why\": {}, \"more\": {}}", 10, 20},
+    {"{\"reads_A\": 1, \"glb\": 2, \"why\": {}, \"more\": {}}\nNo:\n{\"reads_A\": 10, \"glb\": 20, \"why\": {}, \"more\": {}}", 10, 20},
+    {"[{\"reads_A\": 1, \"glb\": 2}, {\"reads_A\": 10, \"glb\": 20}]", 10, 20},
+    {"{\"reads_A\": 10, \"glb\": 20, \"why\": {}}\nThe set {m, k} and } are all.", 10, 20},
+    {"for (;;) { x } {\"reads_A\": 10, \"glb\": 20, \"why\": {}, \"more\": {}}", 10, 20},
+  };
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    nst_figure v[2];
+    const nst_extract x = nst_extract_numbers(v, q, 2, good[i].text, strlen(good[i].text));
+    if (x.step == NST_STEP_NONE || !nst_figure_equal(v[0], nst_figure_whole(good[i].a)) || !nst_figure_equal(v[1], nst_figure_whole(good[i].b)))
+      fail_msg("%s: %s %d %lld %d %lld", good[i].text, nst_step_name(x.step), (int)v[0].kind, (long long)v[0].whole, (int)v[1].kind,
+               (long long)v[1].whole);
+  }
+  /* What is cut within an object is none; the last object without them holds no answer, whatever stood before. */
+  static const char *const bad[] = {"{\"reads_A\": 10, \"glb\": 20, \"why\": {\"a\": {}, \"b\": {}}",
+                                    "{\"reads_A\": 10, \"glb\": 20, \"why\": \"}",
+                                    "{\"reads_A\": 10, \"glb\": 20, \"why\": [{}, {}",
+                                    "{\"reads_A\": 10, \"glb\": 20}\nwith {\"other\": 1}"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    nst_figure v[2];
+    if (nst_extract_numbers(v, q, 2, bad[i], strlen(bad[i])).step != NST_STEP_NONE) fail_msg("%s is read", bad[i]);
+  }
+  reads("{\"reads\": 12, \"why\": {\"reads\": 1}, \"units\": {\"reads\": 2}}", NST_UNIT_ELEMENTS, 12);
+  reads("{\"answer\": 12, \"why\": {\"answer\": 1}, \"units\": {}}", NST_UNIT_ELEMENTS, 12);
+  chooses("{\"answer\": \"B\", \"bytes\": {\"A\": 1}, \"ratios\": {\"C\": 2}}", "B", NST_STEP_JSON);
+  chooses("{\"why\": [{\"answer\": \"A\"}, {\"answer\": \"C\"}], \"answer\": \"B\"}", "B", NST_STEP_JSON);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(blocks_are_taken_by_one_rule),
@@ -276,6 +319,7 @@ int main(void) {
     cmocka_unit_test(numbers_are_read_exactly),
     cmocka_unit_test(what_is_no_whole_number_of_its_unit_has_no_value),
     cmocka_unit_test(several_quantities_go_by_name_or_in_order),
+    cmocka_unit_test(objects_are_read_whole),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
