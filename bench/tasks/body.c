@@ -30,6 +30,11 @@ void nst_body_probe(const nst_draft *d, nestor_buffer *out) {
   for (int m = 0; m < d->nmappings; m++) nst_draft_write_mapping(d, m, NULL, out);
 }
 
+void nst_body_solved(nst_body_maker *b, nst_solver *s) {
+  b->unproven |= s->unproven;
+  nst_solver_fini(s);
+}
+
 bool nst_body_floor(nst_body_maker *b, double share) {
   json_object_set_new(b->key, "floor", json_real(share));
   if (share < 1) return true;
@@ -65,7 +70,7 @@ bool nst_body_make(nst_body *out, const nst_draft *d, bool quick, char why[NST_S
     nst_body_code(reply, nestor_buffer_data(b.answer));
   else
     nst_text_add(reply, "%s", nestor_buffer_data(b.answer));
-  *out = (nst_body){0};
+  *out = (nst_body){.unproven = b.unproven};
   if (good && !nst_traits_fit(d)) snprintf(why, NST_SOLVE_ERROR, "it has not the traits of its level"), good = false;
   if (good) {
     out->prompt = nst_memory_text(nestor_buffer_data(b.prompt), nestor_buffer_size(b.prompt));

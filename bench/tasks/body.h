@@ -15,6 +15,7 @@ typedef struct {
   char *reply;  /* the answer as a model should give it: programs in a fenced block */
   json_t *spec; /* task.spec */
   json_t *key;  /* the members of the key behind `answer` */
+  bool unproven; /* there is none, as the engines do not agree on it: another draft would hide that */
 } nst_body;
 
 /* false: the draft is no good task, or something is wrong with it; `why` says what. */
@@ -24,7 +25,7 @@ void nst_body_fini(nst_body *body);
 /* Of each kind (body_*.c): prompt is appended to, spec and key are objects to fill, answer is appended to. */
 typedef struct {
   const nst_draft *d;
-  bool quick;
+  bool quick, unproven;
   nst_random random; /* for points */
   nestor_buffer *prompt, *answer;
   json_t *spec, *key;
@@ -37,6 +38,8 @@ bool nst_body_optimum(nst_body_maker *b);
 bool nst_body_compare(nst_body_maker *b);
 bool nst_body_predict(nst_body_maker *b);
 
+/* Ends a solver, and keeps whether it met engines that do not agree. */
+void nst_body_solved(nst_body_maker *b, nst_solver *s);
 /* Shared: the text in force besides the answer; the answer's declaration; points and figures of the key. */
 void nst_body_given(const nst_draft *d, nestor_buffer *out);
 void nst_body_answer(const nst_draft *d, nestor_buffer *out);

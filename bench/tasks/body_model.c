@@ -145,7 +145,7 @@ bool nst_body_model(nst_body_maker *b) {
   free(points);
   nestor_model_free(model);
   nestor_eval_free(eval);
-  nst_solver_fini(&s);
+  nst_body_solved(b, &s);
   nestor_buffer_free(text);
   nestor_buffer_free(given);
   return good;

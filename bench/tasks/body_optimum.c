@@ -106,7 +106,7 @@ bool nst_body_optimum(nst_body_maker *b) {
     nestor_sweep_free(sweep);
   }
   if (!good) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
-  nst_solver_fini(&s);
+  nst_body_solved(b, &s);
   if (good) { /* the best one by all engines, and what it reaches */
     nestor_buffer_clear(text);
     nst_text_add(text, "%s%s", nestor_buffer_data(given), nestor_buffer_data(b->answer));
@@ -118,7 +118,7 @@ bool nst_body_optimum(nst_body_maker *b) {
     else
       snprintf(b->why, NST_SOLVE_ERROR, "%.400s (the best mapping)", s.why);
     nestor_eval_free(eval);
-    nst_solver_fini(&s);
+    nst_body_solved(b, &s);
   }
   if (good) {
     nst_text_add(b->prompt, "Given this workload and this hardware:\n\n");

@@ -124,7 +124,7 @@ bool nst_body_equal_points(nst_body_maker *b) {
       good = nst_solver_points(&s, points, figures, d->mappings[m].name, &d->mappings[m], at, n);
   }
   if (!good) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
-  nst_solver_fini(&s);
+  nst_body_solved(b, &s);
   json_object_set_new(b->key, "probe", json_string(nestor_buffer_data(probe)));
   json_object_set_new(b->key, "points", points);
   json_object_set_new(b->key, "figures", figures);

@@ -113,7 +113,7 @@ bool nst_body_compare(nst_body_maker *b) {
   }
   if (best >= 0 && !b->quick) best = evaluate(&s, d);
   if (best < 0) snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
-  nst_solver_fini(&s);
+  nst_body_solved(b, &s);
   if (best >= 0) {
     nst_text_add(b->prompt, "Given this workload, this hardware and these mappings:\n\n");
     nst_body_code(b->prompt, nestor_buffer_data(text));
@@ -210,7 +210,7 @@ bool nst_body_predict(nst_body_maker *b) {
   } else
     snprintf(b->why, NST_SOLVE_ERROR, "%s", s.why);
   nestor_eval_free(eval);
-  nst_solver_fini(&s);
+  nst_body_solved(b, &s);
   nestor_buffer_free(text);
   return good;
 }

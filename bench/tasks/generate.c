@@ -145,6 +145,7 @@ static bool work_on_one(suite *s) {
   if (i >= s->n) return false;
   if (!s->slots[i].done) {
     make_body(s, &s->slots[i]);
+    if (s->slots[i].body.unproven) atomic_store(&s->next, s->n); /* the others need not begin */
     atomic_fetch_add(&s->made, s->slots[i].done);
   }
   return true;
@@ -246,6 +247,18 @@ static void make_records(const suite *s, const slot *t, const char *system, json
 
 /* ---- the suite ------------------------------------------------------------ */
 
+/* Whether every reference was computed alike by all engines. Where one was not the suite ends: a draft drawn instead would hide it. */
+static bool is_proven(const suite *s, char *error) {
+  for (size_t i = 0; i < s->n; i++) {
+    const slot *t = &s->slots[i];
+    if (!t->body.unproven) continue;
+    snprintf(error, NST_RECORD_ERROR, "the engines do not agree on a draft for %s at level %d, seed %llu: %.120s", nst_kind_name(t->kind),
+             t->level, (unsigned long long)t->seed, t->why);
+    return false;
+  }
+  return true;
+}
+
 static bool settle(suite *s, char *error) {
   bool *there = nst_memory_new(s->n, sizeof *there);
   for (bool again = true; again;) {
@@ -263,7 +276,9 @@ static bool settle(suite *s, char *error) {
       }
       again = true;
     }
-    if (again) make_bodies(s), drop_same_prompts(s, there);
+    if (again) make_bodies(s);
+    if (!is_proven(s, error)) return free(there), false;
+    if (again) drop_same_prompts(s, there);
     refuse_given_away(s);
   }
   free(there);

@@ -39,7 +39,7 @@ bool nst_suite_published(nst_suite_options *out, size_t i);
 
 /* Called with each task and its key, in order. The objects are the caller's. */
 typedef bool nst_suite_sink(void *context, const json_t *task, const json_t *key);
-/* false: a sink said so (error is then ""), or no good draft was found for a task; `error` says which. */
+/* false: a sink said so (error is then ""), no good draft was found for a task, or the engines do not agree on one; `error` says which. */
 bool nst_suite_generate(const nst_suite_options *options, nst_suite_sink *sink, void *context,
                         char error[NST_RECORD_ERROR]);
 #endif

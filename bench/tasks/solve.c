@@ -42,12 +42,14 @@ bool nst_solver_run(nst_solver *s, nestor_eval *eval, const int64_t *params) {
   if (status != NESTOR_OK) {
     say_first(s, diagnostics,
               status == NESTOR_UNAVAILABLE ? "the code generator is not installed" : "it cannot be evaluated");
+    s->unproven |= !s->quick && nestor_eval_run(eval, NESTOR_ENGINE_ANALYSIS, params) == NESTOR_OK;
     return false;
   }
   nestor_diagnostic d;
   for (size_t i = 0; nestor_diagnostics_get(diagnostics, i, &d); i++)
     if (!strcmp(d.code, "W0920")) { /* the simulator was left out */
       snprintf(s->why, sizeof s->why, "%s", d.message);
+      s->unproven = true;
       return false;
     }
   return true;

@@ -11,6 +11,7 @@ typedef struct {
   nestor_session *session;
   nestor_program *program;
   bool quick;                /* the analysis alone */
+  bool unproven;             /* the analysis had figures and another engine had not the same: no draft is to blame */
   char why[NST_SOLVE_ERROR]; /* of the last failure */
 } nst_solver;
 
@@ -19,7 +20,7 @@ bool nst_solver_init(nst_solver *s, const char *text, size_t size, bool quick);
 void nst_solver_fini(nst_solver *s);
 /* The evaluation of a mapping by name; the caller's to free. NULL: there is none. */
 nestor_eval *nst_solver_eval(nst_solver *s, const char *mapping);
-/* Runs it by the analysis, the simulator and generated code, which must agree. */
+/* Runs it by the analysis, the simulator and generated code, which must agree, or else by the analysis. */
 bool nst_solver_run(nst_solver *s, nestor_eval *eval, const int64_t *params);
 
 /* The points of a mapping as key.points wants them, appended to `points`, and the names of its figures put into

@@ -4,6 +4,7 @@
 #include "tests/unit/test.h"
 
 #include "bench/tasks/generate.h"
+#include "bench/tasks/solve.h"
 
 enum { ALL_KINDS = (1 << NST_KIND_COUNT) - 1, ALL_LEVELS = 2 * ((1 << NST_LEVELS) - 1) };
 
@@ -50,5 +51,17 @@ static inline nst_task take(const json_t *json) {
   char error[NST_RECORD_ERROR];
   if (!nst_task_take(&task, json_incref((json_t *)json), error)) fail_msg("%s", error);
   return task;
+}
+
+static inline bool code_is_there(void) {
+  static const char text[] = "workload w { dim m = 2 tensor A, B\nB[m] = A[m] } hardware h { memory D compute C } "
+                             "mapping x of w on h { compute }";
+  nst_solver s;
+  assert_true(nst_solver_init(&s, text, sizeof text - 1, true));
+  nestor_eval *eval = nst_solver_eval(&s, "x");
+  const nestor_status status = nestor_eval_run(eval, NESTOR_ENGINE_JIT, NULL);
+  nestor_eval_free(eval);
+  nst_solver_fini(&s);
+  return status != NESTOR_UNAVAILABLE;
 }
 #endif

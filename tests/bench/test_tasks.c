@@ -54,18 +54,6 @@ static void the_same_seed_gives_the_same_bytes(void **state) {
   free(one), free(longer);
 }
 
-static bool code_is_there(void) {
-  static const char text[] = "workload w { dim m = 2 tensor A, B\nB[m] = A[m] } hardware h { memory D compute C } "
-                             "mapping x of w on h { compute }";
-  nst_solver s;
-  assert_true(nst_solver_init(&s, text, sizeof text - 1, true));
-  nestor_eval *eval = nst_solver_eval(&s, "x");
-  const nestor_status status = nestor_eval_run(eval, NESTOR_ENGINE_JIT, NULL);
-  nestor_eval_free(eval);
-  nst_solver_fini(&s);
-  return status != NESTOR_UNAVAILABLE;
-}
-
 /* All engines give the bytes of the analysis. Without a code generator there is nothing to compare. */
 static void proven_answers_have_the_same_bytes(void **state) {
   (void)state;
