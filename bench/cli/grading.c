@@ -13,7 +13,7 @@ typedef struct {
   nst_grading *grading;
   const char *path;
   bool good;
-  size_t tasks, known, foreign;
+  size_t tasks, known, foreign, bad;
   char first[100]; /* task of the first key of none of the tasks */
 } loader;
 
@@ -38,7 +38,7 @@ static bool add_key(void *context, nst_key *key) {
   strncpy(id, key->task_id, sizeof id - 1);
   id[sizeof id - 1] = '\0';
   if (nst_grading_add_key(l->grading, key, error)) return true;
-  cli_say("%s: the key of %s: %s", cli_display_name(l->path), id, error);
+  if (!l->bad++) cli_say("%s: the key of %s: %s", cli_display_name(l->path), id, error);
   return l->good = false, true;
 }
 
@@ -51,6 +51,7 @@ nst_grading *bench_grading_new(int *code, const nst_grading_options *options, co
   bool good = bench_each_task(tasks, add_task, &l) && l.good;
   l.path = key;
   good = good && bench_each_key(key, add_key, &l) && l.good;
+  if (l.bad > 1) cli_say("%s: %zu more keys are bad", cli_display_name(key), l.bad - 1);
   if (good && l.foreign && !l.known)
     cli_say("%s is the key of other tasks: its first is of %s, and none is of a task in %s", cli_display_name(key), l.first,
             cli_display_name(tasks));

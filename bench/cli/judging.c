@@ -27,7 +27,7 @@ static bool take_key(void *context, nst_key *key) {
   if (!nst_grading_task(k->grading, id)) return nst_key_fini(key), true; /* of another task */
   json_object_set_new(k->known, id, json_true());
   if (nst_grading_add_key(k->grading, key, error)) return true;
-  cli_say("the key of task %s: %s", id, error);
+  cli_say("the file given as --key: the key of %s: %s", id, error);
   return k->ok = false;
 }
 
@@ -68,6 +68,7 @@ nst_grading *bench_judging_new(const bench_asking *a, const char *key_path) {
 typedef struct {
   nst_runfile *run;
   nst_grading *grading;
+  const char *version; /* of its results */
   size_t n;
   nst_sample samples[BATCH];
   char error[NST_RUNFILE_ERROR];
@@ -87,13 +88,21 @@ static bool flush(batch *b) {
   return ok && nst_runfile_commit(b->run, b->error);
 }
 
+/* Whether this grader has judged it, as this task. */
+static bool is_ours(const batch *b, const nst_task *task, const nst_result *result) {
+  const char *version = json_string_value(json_object_get(result->json, "grader_version")),
+             *hash = json_string_value(json_object_get(result->json, "content_hash"));
+  return version && !strcmp(version, b->version) && (!hash || !strcmp(hash, task->content_hash));
+}
+
 static bool take_sample(void *context, const nst_sample *sample, const nst_result *result) {
   batch *b = context;
   char error[NST_RECORD_ERROR];
-  /* What no worker could judge is tried again; what never came is not. */
-  if (result && (result->outcome != NST_OUTCOME_INFRA_ERROR || sample->error || !sample->completion)) return true;
+  const nst_task *task = nst_grading_task(b->grading, sample->task_id);
+  if (!task) return true;
+  /* What another grader has judged is judged again, and what no worker could judge; what never came is not. */
+  if (result && is_ours(b, task, result) && (result->outcome != NST_OUTCOME_INFRA_ERROR || sample->error || !sample->completion)) return true;
   if (!result && !sample->error && !sample->completion) return true;
-  if (!nst_grading_task(b->grading, sample->task_id)) return true;
   if (nst_sample_take(&b->samples[b->n], json_incref(sample->json), error)) b->n++;
   return b->n < BATCH || flush(b);
 }
@@ -102,6 +111,7 @@ int bench_judge(bench_asking *a, nst_grading *grading) {
   batch *b = nst_memory_new(1, sizeof *b);
   b->run = a->run;
   b->grading = grading;
+  b->version = nst_grading_version(grading);
   const bool ok = nst_runfile_each_sample(a->run, take_sample, b, b->error) &&
                   nst_runfile_each_revision(a->run, take_sample, b, b->error) && !*b->error && flush(b);
   if (!ok) cli_say("%s", b->error);

@@ -93,6 +93,8 @@ const nst_task *nst_grading_task(const nst_grading *g, const char *task_id) {
   return p ? &p->task : NULL;
 }
 
+const char *nst_grading_version(const nst_grading *g) { return json_string_value(g->version); }
+
 /* ---- results -------------------------------------------------------------- */
 
 static json_t *extraction_json(const nst_extract *x) {
@@ -107,7 +109,9 @@ static json_t *extraction_json(const nst_extract *x) {
 /* A JSON text that a record already has, or one of ours. */
 static json_t *shared(json_t *value) { return value ? json_incref(value) : json_null(); }
 
-static json_t *result_json(const nst_grading *g, json_t *task_id, json_t *sample_id, const nst_verdict *v, const nst_extract *x) {
+/* task: NULL where there is none of that id. */
+static json_t *result_json(const nst_grading *g, json_t *task_id, json_t *sample_id, const nst_prepared *task, const nst_verdict *v,
+                           const nst_extract *x) {
   json_t *out = json_object();
   json_object_set_nocheck(out, "schema", g->schema);
   json_object_set_new_nocheck(out, "task_id", shared(task_id));
@@ -121,6 +125,7 @@ static json_t *result_json(const nst_grading *g, json_t *task_id, json_t *sample
   json_object_set_new_nocheck(out, "diagnostics", v->diagnostics ? json_incref(v->diagnostics) : json_array());
   json_object_set_new_nocheck(out, "counterexample", shared(v->counterexample));
   json_object_set_nocheck(out, "grader_version", g->version);
+  if (task) json_object_set_nocheck(out, "content_hash", json_object_get(task->task.json, "content_hash"));
   return out;
 }
 
@@ -172,7 +177,7 @@ static void settle(const batch *b, uint32_t i, nst_verdict *v) {
   json_t *task_id = json_object_get(s->json, "task_id"), *sample_id = json_object_get(s->json, "sample_id");
   json_t *own_id = NULL;
   if (!json_is_string(sample_id)) sample_id = own_id = json_string(s->sample_id);
-  json_t *json = result_json(b->g, task_id, sample_id, v, b->works[i].extract.text ? &b->works[i].extract : NULL);
+  json_t *json = result_json(b->g, task_id, sample_id, b->works[i].task, v, b->works[i].extract.text ? &b->works[i].extract : NULL);
   if (b->g->options.timing)
     json_object_set_new(json, "grade_us", json_real((double)((v->nanoseconds + b->works[i].own_ns) / 100) / 10));
   b->results[i] = (nst_result){.json = json, .task_id = json_string_value(json_object_get(json, "task_id")),
@@ -295,7 +300,7 @@ json_t *nst_grading_refusal(const nst_grading *g, const nst_sample *sample, uint
   nst_verdict v = verdict(NST_OUTCOME_INFRA_ERROR, NST_STAGE_SAMPLE);
   nst_verdict_say(&v, "line %llu: %s", (unsigned long long)line, why);
   json_t *sample_id = sample ? json_string(sample->sample_id) : NULL;
-  json_t *out = result_json(g, sample ? json_object_get(sample->json, "task_id") : NULL, sample_id, &v, NULL);
+  json_t *out = result_json(g, sample ? json_object_get(sample->json, "task_id") : NULL, sample_id, NULL, &v, NULL);
   json_decref(sample_id);
   nst_verdict_fini(&v);
   return out;

@@ -22,11 +22,13 @@ typedef struct {
 nst_grading *nst_grading_new(const nst_grading_options *options, char error[NST_RECORD_ERROR]);
 void nst_grading_free(nst_grading *grading);
 
-/* Takes the records over. A task of an id that is there is an error; a key without a task too. */
+/* Takes the records over. A task of an id that is there is an error; a key without a task too, and one that the task has not committed to. */
 bool nst_grading_add_task(nst_grading *grading, nst_task *task, char error[NST_RECORD_ERROR]);
 bool nst_grading_add_key(nst_grading *grading, nst_key *key, char error[NST_RECORD_ERROR]);
 /* The task of an id, or NULL. */
 const nst_task *nst_grading_task(const nst_grading *grading, const char *task_id);
+/* What its results carry as grader_version. */
+const char *nst_grading_version(const nst_grading *grading);
 
 /* A sample from a line of JSON. A line that is no UTF-8, or has escapes that are no characters, is read with U+FFFD in their place. */
 bool nst_grading_read(nst_sample *out, const char *line, size_t size, char error[NST_RECORD_ERROR]);

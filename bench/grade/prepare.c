@@ -302,10 +302,20 @@ static bool read_floor(nst_prepared *p, char *error) {
   return !floor || (json_is_number(floor) && p->floor >= 0 && p->floor < 1) || fail(error, "\"floor\" must be a number from 0 to below 1");
 }
 
+/* Tasks of another seed have the same names. */
+static bool is_committed(const nst_task *task, const nst_key *key) {
+  char commit[65];
+  nst_answer_commit(commit, key->salt, key->answer);
+  return !strcmp(commit, task->answer_commit);
+}
+
 bool nst_prepared_add_key(nst_prepared *p, nst_key *key, char error[NST_RECORD_ERROR]) {
-  if (p->ready || p->key.json) {
+  const bool second = p->ready || p->key.json;
+  if (second || !is_committed(&p->task, key)) {
     nst_key_fini(key);
-    return fail(error, "a second key for this task");
+    return fail(error, second ? "a second key for this task"
+                              : "its answer is not the one that the task has committed to (answer_commit): it belongs to another task of the "
+                                "same name, as of another seed; give the key that `nestor bench gen` wrote with these tasks");
   }
   p->key = *key;
   *key = (nst_key){0};

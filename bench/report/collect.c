@@ -223,10 +223,20 @@ static void add_usage(nst_report_system *s, const json_t *sample) {
   }
 }
 
-static size_t task_of(reading *in, const nst_sample *sample) {
+/* result: NULL, or what became of it; it says of which task of that name it is. */
+static size_t task_of(reading *in, const nst_sample *sample, const nst_result *result) {
   const json_t *known = json_object_get(in->report->task_index, sample->task_id);
   const size_t i = known ? (size_t)json_integer_value(known) : SIZE_MAX;
-  if (i < in->nheld && in->held[i]) return i;
+  if (i < in->nheld && in->held[i]) {
+    const char *hash = result ? json_string_value(json_object_get(result->json, "content_hash")) : NULL;
+    if (!hash || !strcmp(hash, in->report->tasks[i].hash)) return i;
+    snprintf(in->error, NST_REPORT_ERROR,
+             "%.100s has a result of another task named %.100s than the tasks given, as of another seed (content_hash); "
+             "give the tasks that it was judged by",
+             in->file->name, sample->task_id);
+    in->failed = true;
+    return SIZE_MAX;
+  }
   snprintf(in->error, NST_REPORT_ERROR,
            "%.100s has samples of task %.100s but not the task itself; give the tasks with --tasks", in->file->name,
            sample->task_id);
@@ -286,7 +296,7 @@ static void note_sample(nst_report_file *file, const json_t *sample) {
 static bool take_sample(void *context, const nst_sample *sample, const nst_result *result) {
   reading *in = context;
   nst_report_system *s = in->system;
-  const size_t task = task_of(in, sample);
+  const size_t task = task_of(in, sample, result);
   if (in->failed) return false;
   in->samples++;
   nst_report_cell *cell = &s->cells[task];
@@ -329,7 +339,7 @@ static bool take_sample(void *context, const nst_sample *sample, const nst_resul
 
 static bool take_revision(void *context, const nst_sample *sample, const nst_result *result) {
   reading *in = context;
-  const size_t task = task_of(in, sample);
+  const size_t task = task_of(in, sample, result);
   if (in->failed) return false;
   add_usage(in->system, sample->json);
   note_sample(in->file, sample->json);

@@ -63,6 +63,26 @@ def main():
         for name in "run", "revise":
             refused(name, "tasks.jsonl", "-k", "other-key.jsonl", *SERVER, "-r", "new.run", says=["--key holds answers to other tasks, and none to these"])
             (work / "new.run").unlink(missing_ok=True)
+        # Two seeds, the same names: the key of one is no key of the other, and a result of one none of the other.
+        for seed in 1, 2:
+            bench("gen", "--kinds", "qa.compare,gen.optimize", "--levels", 1, "--count", 6, "--seed", seed, "-o", f"seed{seed}.jsonl", "--key", f"seed{seed}.key.jsonl", "--quick")
+        other = ["the key of ", "its answer is not the one that the task has committed to", "give the key that `nestor bench gen` wrote with these tasks"]
+        refused("grade", "-t", "seed1.jsonl", "-k", "seed2.key.jsonl", "samples.jsonl", says=[*other, "seed2.key.jsonl: 5 more keys are bad"], lines=2)
+        refused("serve", "-t", "seed1.jsonl", "-k", "seed2.key.jsonl", says=other, lines=2)
+        for name in "run", "revise":
+            refused(name, "seed1.jsonl", "-k", "seed2.key.jsonl", *SERVER, "-r", "new.run", says=["the file given as --key: the key of ", *other])
+            (work / "new.run").unlink(missing_ok=True)
+        keys = [json.loads(line) for line in (work / "seed1.key.jsonl").read_text().splitlines()]
+        (work / "right.jsonl").write_text("".join(json.dumps({"task_id": k["task_id"], "sample_id": "0", "completion": "answer: " + k["answer"]}) + "\n" for k in keys))
+        bench("grade", "-t", "seed1.jsonl", "-k", "seed1.key.jsonl", "-o", "results.jsonl", "right.jsonl")
+        bench("report", "results.jsonl", "-t", "seed1.jsonl")
+        refused("report", "results.jsonl", "-t", "seed2.jsonl", says=["results.jsonl has a result of another task named ", "give the tasks that it was judged by"])
+        results = [json.loads(line) for line in (work / "results.jsonl").read_text().splitlines()]
+        (work / "older.jsonl").write_text("".join(json.dumps({k: v for k, v in r.items() if k != "content_hash"}) + "\n" for r in results))
+        bench("report", "older.jsonl", "-t", "seed2.jsonl")
+        for path in (*work.glob("seed*.jsonl"), *(work / name for name in ("right.jsonl", "results.jsonl", "older.jsonl"))):
+            path.unlink()
+
         refused("run", "mixed.jsonl", *SERVER, says=['mixed.jsonl:4: "schema" is missing', "15 more lines are bad"], lines=11)
         refused("grade", "-t", "tasks.jsonl", "-k", "key.jsonl", run, says=[run + " is a run file"])
         refused("report", "samples.jsonl", "-t", "tasks.jsonl", says=['samples.jsonl:1: "schema" is missing'])

@@ -94,6 +94,13 @@ class Rewards(unittest.TestCase):
     def grader(self):
         return nestor_grade.Grader(url=self.server.url) if SANITIZED else nestor_grade.Grader(self.tasks, self.key)
 
+    def test_a_key_of_another_seed_is_refused(self):
+        tasks = str(pathlib.Path(self.directory.name) / "other.jsonl")
+        bench("gen", "--suite", "rl", "--seed", "6", "--count", "24", "--levels", "1-3", "--split", "train", "--quick", "-o", tasks)
+        if not SANITIZED:
+            with self.assertRaisesRegex(nestor_grade.GraderError, "key.jsonl:1: its answer is not the one that the task has committed to"):
+                nestor_grade.Grader(tasks, self.key)
+
     def test_right_answers_pass_and_others_do_not(self):
         results = [json.loads(line) for line in self.expected.splitlines()]
         self.assertEqual(len(results), len(self.all))

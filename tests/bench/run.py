@@ -9,6 +9,7 @@ import pty
 import re
 import shlex
 import shutil
+import sqlite3
 import ssl
 import struct
 import subprocess
@@ -27,6 +28,29 @@ def limited(headers):
 
 
 class Runs(Case):
+    # ---- judging again
+
+    def test_what_another_grader_has_judged_is_judged_again(self):
+        tasks, key = self.files(4)
+        with Server(lambda r: chat("answer: A")) as server:
+            self.run_it(server, tasks, "--samples", 2, "--key", key)
+            first = self.results()
+            self.assertEqual(sum(r["passed"] for r in first.values()), 4)
+            ours = first["t1", "0"]["grader_version"]
+            version, rules, grader = ours.split("/")
+            changes = {("t0", "0"): {"grader_version": f"{version}/{rules}/{int(grader) - 1}", "passed": False, "outcome": "wrong", "score": 0.0},
+                       ("t0", "1"): {"passed": False, "outcome": "wrong", "score": 0.0},  # ours: it stays as it is
+                       ("t1", "0"): {"grader_version": f"0.0.9/{rules}/{grader}", "passed": True, "outcome": "passed", "score": 1.0},
+                       ("t2", "0"): {"content_hash": "of another task", "passed": False, "outcome": "wrong", "score": 0.0}}
+            with sqlite3.connect(self.run_file) as db:
+                for (task_id, sample_id), change in changes.items():
+                    db.execute("UPDATE result SET json = ? WHERE task_id = ? AND sample_id = ?", (json.dumps({**first[task_id, sample_id], **change}), task_id, sample_id))
+            self.run_it(server, tasks, "--samples", 2, "--key", key)
+            self.assertIn("nothing to ask", self.said)
+        self.assertEqual(len(server.requests), 8)
+        again = self.results()
+        self.assertEqual({k for k in again if again[k] != first[k]}, {("t0", "1")})
+
     # ---- bodies and samples
 
     def test_a_request_has_what_was_asked_for(self):

@@ -442,15 +442,17 @@ static void floors_are_checked(void **state) {
   (void)state;
   static const char *const floors[] = {"1", "-0.1", "\"0\"", "2e300"};
   for (size_t i = 0; i < sizeof floors / sizeof *floors; i++) {
-    char error[NST_RECORD_ERROR], line[256];
+    char error[NST_RECORD_ERROR], line[256], task_line[512], commit[65];
     fixture *f = calloc(1, sizeof *f);
     f->grading = nst_grading_new(&(nst_grading_options){1, NULL, false}, error);
     static const char task_text[] = "{\"schema\":\"nestor.task/1\",\"task_id\":\"t\",\"suite\":\"s\",\"version\":1,\"split\":\"dev\","
                                     "\"kind\":\"qa.compare\",\"level\":1,\"seed\":1,\"cluster\":\"c\",\"messages\":[],\"spec\":{\"answer\":"
-                                    "\"choice\",\"choices\":[\"A\"]},\"limits\":{},\"answer_commit\":\"\",\"content_hash\":\"\",\"canary\":\"\"}";
+                                    "\"choice\",\"choices\":[\"A\"]},\"limits\":{},\"answer_commit\":\"%s\",\"content_hash\":\"\",\"canary\":\"\"}";
     nst_task task;
     nst_key key;
-    if (!nst_task_parse(&task, task_text, strlen(task_text), error)) fail_msg("%s", error);
+    nst_answer_commit(commit, "s", "A");
+    snprintf(task_line, sizeof task_line, task_text, commit);
+    if (!nst_task_parse(&task, task_line, strlen(task_line), error)) fail_msg("%s", error);
     assert_true(nst_grading_add_task(f->grading, &task, error));
     snprintf(line, sizeof line,
              "{\"schema\":\"nestor.key/1\",\"task_id\":\"t\",\"salt\":\"s\",\"answer\":\"A\",\"choice\":\"A\",\"floor\":%s}", floors[i]);
@@ -471,6 +473,36 @@ static void keys_are_checked(void **state) {
   static const char lost[] = "{\"schema\":\"nestor.key/1\",\"task_id\":\"none\",\"salt\":\"s\",\"answer\":\"B\"}";
   assert_true(nst_key_parse(&key, lost, strlen(lost), error));
   assert_false(nst_grading_add_key(f->grading, &key, error));
+}
+
+/* Tasks of two seeds have the same names: their commits tell which key is whose, and their hashes whose a result is. */
+static void keys_and_results_are_of_one_task(void **state) {
+  static const char task_text[] = "{\"schema\":\"nestor.task/1\",\"task_id\":\"t\",\"suite\":\"s\",\"version\":1,\"split\":\"dev\","
+                                  "\"kind\":\"qa.compare\",\"level\":1,\"seed\":1,\"cluster\":\"c\",\"messages\":[],\"spec\":{\"answer\":"
+                                  "\"choice\",\"choices\":[\"A\",\"B\"]},\"limits\":{},\"answer_commit\":\"%s\",\"content_hash\":\"h1\",\"canary\":\"\"}";
+  static const struct { const char *salt, *answer; bool good; } keys[] = {{"s", "A", true}, {"s", "B", false}, {"r", "A", false}};
+  (void)state;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+    char error[NST_RECORD_ERROR] = "", line[512], commit[65];
+    fixture *f = calloc(1, sizeof *f);
+    f->grading = nst_grading_new(&(nst_grading_options){1, NULL, false}, error);
+    nst_task task;
+    nst_key key;
+    nst_answer_commit(commit, "s", "A");
+    snprintf(line, sizeof line, task_text, commit);
+    if (!nst_task_parse(&task, line, strlen(line), error)) fail_msg("%s", error);
+    assert_true(nst_grading_add_task(f->grading, &task, error));
+    snprintf(line, sizeof line, "{\"schema\":\"nestor.key/1\",\"task_id\":\"t\",\"salt\":\"%s\",\"answer\":\"%s\",\"choice\":\"%s\"}", keys[i].salt,
+             keys[i].answer, keys[i].answer);
+    assert_true(nst_key_parse(&key, line, strlen(line), error));
+    assert_int_equal(nst_grading_add_key(f->grading, &key, error), keys[i].good);
+    if (!keys[i].good) assert_non_null(strstr(error, "give the key that `nestor bench gen` wrote with these tasks"));
+    nst_result r = grade(f, "t", "answer: A", NULL);
+    assert_int_equal(r.outcome, keys[i].good ? NST_OUTCOME_PASSED : NST_OUTCOME_INFRA_ERROR);
+    assert_string_equal(json_string_value(json_object_get(r.json, "content_hash")), "h1");
+    nst_result_fini(&r);
+    end(f);
+  }
 }
 
 static void timing_is_told_only_where_it_is_asked_for(void **state) {
@@ -580,6 +612,7 @@ int main(void) {
     cmocka_unit_test(a_forked_process_has_workers_of_its_own),
     cmocka_unit_test(a_missing_worker_is_told),
     cmocka_unit_test(keys_are_checked),
+    cmocka_unit_test(keys_and_results_are_of_one_task),
     cmocka_unit_test(timing_is_told_only_where_it_is_asked_for),
     cmocka_unit_test(workers_are_shut_in),
     cmocka_unit_test(frames_that_lie_are_refused),
