@@ -2,7 +2,7 @@
  *
  *   grade_rate NESTOR [SAMPLES]
  *
- * Makes 40 tasks of kind gen.mapping at level 3 (about 470 bytes of workload and hardware, answers of about 190 bytes, five points each) and
+ * Makes 40 tasks of kind gen.mapping at level 3 (about 460 bytes of workload and hardware, answers of about 180 bytes, eight points each) and
  * SAMPLES (20,000) answers to them, no two the same text, one in eight wrong in its last loop. All of it, supervisor and worker,
  * runs on one core. Command: `nestor bench grade --workers 1` from file to file, start included. C: nst_grader_grade with 64 lines a call, and with one line
  * a call, whose times give the quantiles. HTTP: `nestor bench serve`, 64 lines a request over one connection that stays open; the client's own time

@@ -15,8 +15,8 @@ int bench_run(int argc, char **argv) {
     {NULL, 0, BENCH_FLAG, NULL, NULL, NULL}};
   static const char help[] =
     "Asks a model every task and writes each answer to the run file when it comes. Stopped at any moment, the same\n"
-    "command goes on and asks nothing twice. The server's key comes from NESTOR_API_KEY (or --key-env NAME, or\n"
-    "OPENAI_API_KEY or ANTHROPIC_API_KEY by the dialect) and is written nowhere; --key is another thing, the answers\n"
+    "command goes on and asks again only what was under way. The server's key comes from NESTOR_API_KEY (or\n"
+    "--key-env NAME, or OPENAI_API_KEY or ANTHROPIC_API_KEY by the dialect) and is written nowhere; --key is another thing, the answers\n"
     "to the tasks. What stands in brackets holds where an option is not given.\n\n"
     "  nestor bench run tasks.jsonl --key key.jsonl -u http://localhost:8080/v1 -m qwen3-4b -n 5 -r qwen.run\n"
     "  nestor bench report qwen.run --html qwen.html\n";

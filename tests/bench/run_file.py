@@ -133,6 +133,7 @@ class RunFiles(Case):
             for r in server.requests:
                 asked[r.task, r.body["seed"]] = asked.get((r.task, r.body["seed"]), 0) + 1
             self.assertEqual(len(asked), 500)
+            print(f"500 answers, killed {kills} times: {len(server.requests)} requests", flush=True)
             # Only what was under way at a kill is asked for again.
             self.assertLessEqual(len(server.requests), 500 + 6 * kills)
             self.assertLessEqual(max(asked.values()), 1 + kills)
