@@ -213,6 +213,16 @@ static nst_figure value_of(const nestor_model *m, size_t out) {
   return (nst_figure){.kind = NST_FIGURE_NONE};
 }
 
+/* Whether an output that is asked for has no value because it would take more than is allowed, as a sum over too many values does. */
+static bool asks_too_much(nestor_model *m, const size_t *out, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    nestor_value v;
+    if (out[i] != SIZE_MAX && nestor_model_value(m, out[i], &v) && v.kind == NESTOR_VALUE_UNDEFINED)
+      return nestor_diagnostics_limit(nestor_model_diagnostics(m));
+  }
+  return false;
+}
+
 static bool judge_model(nst_judge *j, const nst_request *q, nst_wire_reader *points, const nestor_program *p) {
   const size_t index = nestor_program_find_model(p, q->name);
   nestor_model_info info;
@@ -242,9 +252,9 @@ static bool judge_model(nst_judge *j, const nst_request *q, nst_wire_reader *poi
     if (!(good = bytes != NULL)) break;
     memcpy(row, bytes, q->params.n * sizeof *row);
     for (size_t k = 0; k < info.params; k++) args[k] = row[source[k]];
-    if (nestor_model_run(m, args) != NESTOR_OK) {
+    if (nestor_model_run(m, args) != NESTOR_OK || asks_too_much(m, out, q->outs.n)) {
       nst_wire_u8(&j->points, (uint8_t)point_fails(j, i, nestor_model_diagnostics(m)));
-      break; /* out of fuel once is enough */
+      break; /* past a limit once is enough */
     }
     nst_wire_u8(&j->points, NST_OUTCOME_PASSED);
     for (size_t k = 0; k < q->outs.n; k++) {

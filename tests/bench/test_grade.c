@@ -157,6 +157,28 @@ static void scores_of_optimization_are_shares_of_the_optimum(void **state) {
   expect(f, "h-least", fenced("mapping ans of gemm on tiny {\n  keep all in GLB\n}\n"), NST_OUTCOME_ILLEGAL); /* does not fit */
 }
 
+/* A model that asks for more than is allowed, at all points or at one, in an output or in what an output reads; what nothing reads costs nothing. */
+static void models_past_a_limit_are_told_so(void **state) {
+  fixture *f = *state;
+  static const struct { const char *from, *to, *code; } past[] = {
+    {"M * N", "M * N + 0 * sum(gcd(a, M) for a in 1 .. 3000000)", "E0904"},
+    {"M * N", "M * N + 0 * sum(1 for a in 1 .. 10 ** 18)", "E0904"},
+    {"M * N", "M * N + (if M == 44 then 0 * sum(a for a in 1 .. M * 10 ** 6) else 0)", "E0904"},
+    {"ceildiv(N, tn)", "ceildiv(N, tn) + 0 * sum(a % 3 for a in 1 .. N * 10 ** 6)", "E0904"},
+    {"M * N", "M * N + 0 * sum(sum(gcd(a, b) for a in 1 .. 10 ** 6) for b in 1 .. 10 ** 6)", "E0906"},
+  };
+  for (size_t i = 0; i < sizeof past / sizeof *past; i++) {
+    char *completion = changed(f->model, past[i].from, past[i].to);
+    nst_result r = grade(f, "h-model", completion, NULL);
+    char *text = nst_record_text(r.json, NULL);
+    if (r.outcome != NST_OUTCOME_LIMIT || r.score != 0 || !strstr(text, past[i].code)) fail_msg("%s\nof %s", text, completion);
+    free(text), free(completion);
+    nst_result_fini(&r);
+  }
+  expect(f, "h-model", changed(f->model, "let n_tiles", "let more = sum(a for a in 1 .. N * 10 ** 6)\n  let n_tiles"), NST_OUTCOME_PASSED);
+  expect(f, "h-model", changed(f->model, "M * N", "M * N / 0"), NST_OUTCOME_WRONG);
+}
+
 static void cut_answers_are_no_wrong_answers(void **state) {
   fixture *f = *state;
   static const struct { const char *text, *reason; nst_outcome outcome; } cases[] = {
@@ -599,6 +621,7 @@ int main(void) {
     cmocka_unit_test(wrong_answers_get_partial_credit_and_a_counterexample),
     cmocka_unit_test(the_smallest_failing_point_of_a_model_is_told),
     cmocka_unit_test(scores_of_optimization_are_shares_of_the_optimum),
+    cmocka_unit_test(models_past_a_limit_are_told_so),
     cmocka_unit_test(cut_answers_are_no_wrong_answers),
     cmocka_unit_test(the_floor_is_worth_nothing),
     cmocka_unit_test(floors_are_checked),
