@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool same_inode(const struct stat *a, const struct stat *b) { return a->st_dev == b->st_dev && a->st_ino == b->st_ino; }
 
@@ -28,12 +29,26 @@ static bool same_file(const char *a, const char *b) {
   return place_of(a, &left, &first) && place_of(b, &right, &second) && !strcmp(left, right) && same_inode(&first, &second);
 }
 
-bool cli_apart(const char *written, const char *const *others, size_t n) {
-  if (!written || !strcmp(written, "-")) return true;
-  for (size_t i = 0; i < n; i++) {
-    if (!others[i] || !strcmp(others[i], "-") || !same_file(written, others[i])) continue;
-    cli_say("%s would be written over: it is given for two things; give two files", cli_display_name(others[i]));
-    return false;
-  }
+static bool is_input(const char *path) {
+  struct stat there, input;
+  return stat(path, &there) == 0 && S_ISREG(there.st_mode) && fstat(STDIN_FILENO, &input) == 0 && same_inode(&there, &input);
+}
+
+static bool refuse(const char *other) {
+  cli_say("%s would be written over: it is given for two things; give two files", cli_display_name(other));
+  return false;
+}
+
+static bool is_file(const char *path) { return path && strcmp(path, "-") != 0; }
+
+bool cli_apart(const char *written, const char *const *read, size_t n) {
+  for (size_t i = 0; is_file(written) && i < n; i++)
+    if (read[i] && (is_file(read[i]) ? same_file(written, read[i]) : is_input(written))) return refuse(read[i]);
+  return true;
+}
+
+bool cli_apart_outputs(const char *written, const char *const *others, size_t n) {
+  for (size_t i = 0; is_file(written) && i < n; i++)
+    if (is_file(others[i]) && same_file(written, others[i])) return refuse(others[i]);
   return true;
 }

@@ -93,8 +93,10 @@ const char *cli_display_name(const char *path); /* "<stdin>" for "-" */
 /* A session that may read files, and a program of a file. NULL: the file could not be read (said). */
 nestor_program *cli_compile(const cli_args *args, const char *path, nestor_stage stage);
 
-/* apart.c. false: `written` is also one of the others, all of them files that are read or written; said. NULL and "-" are no files. */
-bool cli_apart(const char *written, const char *const *others, size_t n);
+/* apart.c. false: `written` is also one of those that are read, or that are written; said. NULL is no file; "-" is standard output where it is
+ * written, and standard input where it is read, which may be of a file. */
+bool cli_apart(const char *written, const char *const *read, size_t n);
+bool cli_apart_outputs(const char *written, const char *const *others, size_t n);
 
 /* output.c. Which of descriptors 0 to 2 were closed when the command began. */
 void cli_guard_descriptors(void);

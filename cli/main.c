@@ -187,7 +187,7 @@ static bool outputs_are_apart(const cli_args *args) {
   if (args->command->run == cli_fmt) return true;
   for (size_t i = 0; i < n; i++)
     if (!cli_apart(written[i], args->files, args->nfiles) || !cli_apart(written[i], &args->points, 1) ||
-        !cli_apart(written[i], written + i + 1, n - i - 1))
+        !cli_apart_outputs(written[i], written + i + 1, n - i - 1))
       return false;
   return true;
 }

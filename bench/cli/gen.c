@@ -233,7 +233,7 @@ static int generate(const settings *s) {
   if ((options.split == NST_SPLIT_HIDDEN) != (s->secret != NULL))
     return cli_say(s->secret ? "--secret goes with --split hidden" : "--split hidden wants a secret: --secret FILE"),
            CLI_WRONG_USAGE;
-  if (!cli_apart(s->output, (const char *const[]){s->key, s->secret}, 2) || !cli_apart(s->key, &s->secret, 1))
+  if (!cli_apart_outputs(s->output, &s->key, 1) || !cli_apart(s->output, &s->secret, 1) || !cli_apart(s->key, &s->secret, 1))
     return CLI_WRONG_USAGE;
   char *secret = s->secret ? read_secret(s->secret) : NULL;
   if (s->secret && !secret) return CLI_IO;

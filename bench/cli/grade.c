@@ -198,7 +198,9 @@ int bench_grade(int argc, char **argv) {
     cli_say("--%s is missing; `nestor bench grade --help` shows what is needed", tasks ? "key" : "tasks");
     return free(files.items), CLI_WRONG_USAGE;
   }
-  if (!cli_apart(output, (const char *const[]){tasks, key}, 2) || !cli_apart(output, files.items, files.n))
+  static const char *const input[] = {"-"};
+  if (!cli_apart(output, (const char *const[]){tasks, key}, 2) ||
+      !cli_apart(output, files.n ? (const char *const *)files.items : input, files.n ? files.n : 1))
     return free(files.items), CLI_WRONG_USAGE;
   run *r = nst_memory_new(1, sizeof *r);
   r->out = STDOUT_FILENO;

@@ -97,8 +97,7 @@ static bool distinct(const bench_texts *runs) {
 }
 
 static bool all_apart(const settings *s, const bench_texts *runs) {
-  const char *const written[] = {s->output, s->html, s->tasks};
-  return cli_apart(s->output, written + 1, 2) && cli_apart(s->html, written + 2, 1) &&
+  return cli_apart_outputs(s->output, &s->html, 1) && cli_apart(s->output, &s->tasks, 1) && cli_apart(s->html, &s->tasks, 1) &&
          cli_apart(s->output, runs->items, runs->n) && cli_apart(s->html, runs->items, runs->n) &&
          cli_apart(s->output, s->samples.items, s->samples.n) && cli_apart(s->html, s->samples.items, s->samples.n);
 }

@@ -18,16 +18,17 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
 
-        def bench(*args, code=0):
-            done = subprocess.run([NESTOR, "bench", *map(str, args)], cwd=work, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=200)
+        def bench(*args, code=0, stdin=os.devnull):
+            with open(work / stdin, "rb") as given:
+                done = subprocess.run([NESTOR, "bench", *map(str, args)], cwd=work, capture_output=True, text=True, stdin=given, timeout=200)
             if done.returncode != code:
                 sys.exit(f"failed: {args} gave {done.returncode}, not {code}: {done.stdout}{done.stderr}")
             return done.stdout, done.stderr
 
-        def refused(*args, says, lines=1, code=3):
+        def refused(*args, says, lines=1, code=3, stdin=os.devnull):
             global checks
             checks += 1
-            out, said = bench(*args, code=code)
+            out, said = bench(*args, code=code, stdin=stdin)
             for text in says:
                 if text not in said:
                     sys.exit(f"failed: {args} does not say {text!r}:\n{said}")
@@ -97,6 +98,19 @@ def main():
                      ("gen", "-n", 1, "-o", "new", "--key", "new"), ("gen", "-n", 1, "-o", "new", "--key", "./new"), ("gen", "-n", 1, "-o", "tasks.jsonl", "--key", "./tasks.jsonl"),
                      ("gen", "-n", 1, "--split", "hidden", "--secret", "mixed.jsonl", "-o", "mixed.jsonl")):
             refused(*args, says=["would be written over"], code=2)
+        # So is what comes in as standard input, named or not; and "-" is standard output where it is written.
+        good = ("grade", "-t", "tasks.jsonl", "-k", "key.jsonl")
+        for stdin, args in (("samples.jsonl", (*good, "-o", "samples.jsonl")), ("samples.jsonl", (*good, "-o", "link.jsonl")),
+                            ("samples.jsonl", (*good, "mixed.jsonl", "-", "-o", "samples.jsonl")),
+                            ("key.jsonl", ("grade", "-t", "tasks.jsonl", "-k", "-", "samples.jsonl", "-o", "key.jsonl")),
+                            ("tasks.jsonl", ("report", "results.jsonl", "-t", "-", "-o", "tasks.jsonl")),
+                            ("tasks.jsonl", ("report", "results.jsonl", "-t", "-", "--html", "./tasks.jsonl")),
+                            ("mixed.jsonl", ("gen", "-n", 1, "--split", "hidden", "--secret", "-", "-o", "mixed.jsonl"))):
+            refused(*args, says=["<stdin> would be written over"], code=2, stdin=stdin)
+        bench("gen", "-n", 1, "--quick", "-o", "own.jsonl", "--key", "-", stdin="junk.txt")
+        bench("gen", "-n", 1, "--quick", "-o", "own.jsonl", "--key", "-", stdin="own.jsonl")
+        bench(*good, "samples.jsonl", "-o", "own.jsonl", code=1, stdin="own.jsonl")
+        (work / "own.jsonl").unlink()
         (work / "link.jsonl").unlink()
         if (work / "samples.jsonl").read_bytes() != samples or not (work / run).read_bytes().startswith(b"SQLite"):
             sys.exit("failed: a file was written over")

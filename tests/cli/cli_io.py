@@ -153,6 +153,10 @@ def test_no_output_over_an_input():
         expect(run("explain", "gemm.nest", "-o", out), 2, err=said)
     expect(run("eval", "gemm.nest", "--mapping", "os", "--points", "points.csv", "-o", "points.csv"), 2, err=said)
     expect(run("sweep", "gemm.nest", "--all", "rows.csv", "-o", "./rows.csv"), 2, err=said)
+    for stdin, args in [("gemm.nest", ["eval", "-", "-o", "gemm.nest"]), ("gemm.nest", ["explain", "-", "-o", "./other.nest"]),
+                        ("points.csv", ["eval", "gemm.nest", "--mapping", "os", "--points", "-", "-o", "points.csv"])]:
+        with open(stdin, "rb") as given:
+            expect(run(*args, stdin=given), 2, err="<stdin> " + said)
     assert read("gemm.nest") == SAMPLE.encode() and read("points.csv") == b"tm\n4\n" and not os.path.exists("rows.csv")
     expect(run("fmt", "gemm.nest", "-o", "gemm.nest"), 0)
 

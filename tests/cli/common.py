@@ -55,7 +55,8 @@ def run(*args, stdin=b"", env=None, cwd=None, **popen):
     environment = dict(os.environ, **(env or {}))
     if isinstance(stdin, str):
         stdin = stdin.encode()
-    done = subprocess.run([NESTOR, *args], input=stdin, capture_output=True, env=environment, cwd=cwd, timeout=120,
+    given = {"stdin": stdin} if hasattr(stdin, "fileno") else {"input": stdin}  # a file that is open, or bytes for a pipe
+    done = subprocess.run([NESTOR, *args], **given, capture_output=True, env=environment, cwd=cwd, timeout=120,
                           **popen)
     result = Result(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
     assert done.returncode >= 0, f"ended by a signal: {result}"
