@@ -47,7 +47,8 @@ bool bench_each_task(const char *path, bench_task_fn *each, void *context);
 bool bench_each_key(const char *path, bench_key_fn *each, void *context);
 /* Whether text is the beginning of a run file, which is no JSON Lines. */
 bool bench_is_run_file(const char *text, size_t size);
-
+/* The secret of the split hidden; the caller frees. NULL: it cannot be read, or is none (said). */
+char *bench_read_secret(const char *path);
 
 #define BENCH_COMMAND(function, name, summary) int function(int argc, char **argv);
 #include "bench/cli/commands.def"

@@ -72,21 +72,6 @@ static bool parse_levels(unsigned *out, const char *text) {
   return *out != 0;
 }
 
-static char *read_secret(const char *path) {
-  FILE *file = fopen(path, "rb");
-  if (!file) return cli_say("cannot open %s: %s", path, strerror(errno)), NULL;
-  char *text = nst_memory_new(4097, 1);
-  const size_t n = fread(text, 1, 4096, file);
-  const bool bad = ferror(file) || !feof(file) || strlen(text) != n;
-  fclose(file);
-  size_t end = n;
-  while (end && (text[end - 1] == '\n' || text[end - 1] == '\r')) text[--end] = '\0';
-  if (!bad && end >= 16) return text;
-  cli_say("%s is no secret: it wants 16 to 4096 bytes of text on a line of its own", path);
-  free(text);
-  return NULL;
-}
-
 /* ---- progress ------------------------------------------------------------- */
 
 typedef struct {
@@ -235,7 +220,7 @@ static int generate(const settings *s) {
            CLI_WRONG_USAGE;
   if (!cli_apart_outputs(s->output, &s->key, 1) || !cli_apart(s->output, &s->secret, 1) || !cli_apart(s->key, &s->secret, 1))
     return CLI_WRONG_USAGE;
-  char *secret = s->secret ? read_secret(s->secret) : NULL;
+  char *secret = s->secret ? bench_read_secret(s->secret) : NULL;
   if (s->secret && !secret) return CLI_IO;
   options.secret = secret;
   const int code = write_split(&options, s->quiet, s->output, s->key);

@@ -1,13 +1,17 @@
 /* nestor bench validate: is a suite what it says it is?
  *
- * Every reference answer goes through the grader as if a model had written it and must pass; it must be the one that the task has committed to; and the
- * figures that are expected must be those of all three engines. An answer that does nothing must be worth nothing where the key has a floor. */
+ * Every reference answer goes through the grader as if a model had written it and must pass; it must be the one that the task has committed to. Every
+ * task is made again from its seed, by all three engines, and must come out as it is, with its key. Where that takes a secret that is not given, the
+ * figures that are expected of programs must still be those of all engines. An answer that does nothing must be worth nothing where the key has a
+ * floor. */
 #include "bench/cli/bench.h"
 #include "bench/cli/grading.h"
 #include "bench/grade/figures.h"
 #include "bench/grade/values.h"
 #include "bench/record/memory.h"
 #include "bench/scripted/script.h"
+#include "bench/tasks/remake.h"
+#include "bench/tasks/solve.h"
 
 #include "cli/cli.h"
 
@@ -21,7 +25,9 @@ enum { MOST = 256 };
 typedef struct {
   nst_grading *grading;
   nestor_session *session;
-  size_t n, judged, failed, points, not_simulated, floors;
+  const char *secret;
+  json_t *bad; /* ids of tasks whose key is none */
+  size_t n, judged, failed, remade, points, not_simulated, floors;
   bool no_jit;
   nst_sample samples[MOST];
   nst_result results[MOST];
@@ -30,6 +36,12 @@ typedef struct {
 static void complain(run *r, const char *task_id, const char *what) {
   cli_say("%.200s: %s", task_id, what);
   r->failed++;
+}
+
+static void tell_bad_key(void *context, const char *task_id, const char *what) {
+  run *r = context;
+  json_object_set_new(r->bad, task_id, json_true());
+  complain(r, task_id, what);
 }
 
 /* ---- the three engines ---------------------------------------------------- */
@@ -67,9 +79,8 @@ static bool set_params(nestor_eval *e, json_t *params) {
 
 /* The analysis against the simulator where there is no code generator. */
 static nestor_status run_engines(run *r, nestor_eval *e) {
-  nestor_status status = r->no_jit ? NESTOR_UNAVAILABLE : nestor_eval_run(e, NESTOR_ENGINE_ALL, NULL);
-  if (status != NESTOR_UNAVAILABLE) return status;
-  r->no_jit = true;
+  if (!r->no_jit) return nestor_eval_run(e, NESTOR_ENGINE_ALL, NULL);
+  nestor_status status;
   nst_figure *seen = NULL;
   size_t n = 0;
   status = nestor_eval_run(e, NESTOR_ENGINE_SIMULATE, NULL);
@@ -105,6 +116,21 @@ static bool same_figures(const nestor_eval *e, const json_t *names, const json_t
   return same;
 }
 
+static bool is_least(const nestor_eval *e, const char *objective, const json_t *optimum) {
+  const size_t n = nst_figures_count(e);
+  nst_figure *got = nst_memory_new(n, sizeof *got), want;
+  nestor_buffer *text = nestor_buffer_new();
+  nst_figures_values(got, e);
+  nst_figures_names(text, e);
+  const char *name = nestor_buffer_data(text);
+  size_t i = 0;
+  for (; i < n && strcmp(name, objective) != 0; i++) name += strlen(name) + 1;
+  const bool least = i < n && nst_figure_take(&want, optimum) && nst_figure_equal(want, got[i]);
+  nestor_buffer_free(text);
+  free(got);
+  return least;
+}
+
 static bool was_not_simulated(nestor_eval *e) {
   nestor_diagnostic d;
   for (size_t i = 0; nestor_diagnostics_get(nestor_eval_diagnostics(e), i, &d); i++)
@@ -126,7 +152,10 @@ static void check_point(run *r, const nst_task *task, const nst_key *key, nestor
   } else {
     r->not_simulated += was_not_simulated(e);
     const json_t *names = json_object_get(json_object_get(key->json, "figures"), text_of(point, "mapping"));
-    if (strcmp(text_of(task->spec, "goal"), "least") != 0 && !same_figures(e, names, json_object_get(point, "values")))
+    if (!strcmp(text_of(task->spec, "goal"), "least")) {
+      if (!is_least(e, text_of(task->spec, "objective"), json_object_get(key->json, "optimum")))
+        snprintf(what, sizeof what, "the reference answer does not come to the optimum of the key");
+    } else if (!same_figures(e, names, json_object_get(point, "values")))
       snprintf(what, sizeof what, "at %.200s: the figures are not those of the key", at);
   }
   free(at);
@@ -191,12 +220,30 @@ static json_t *completion_of(const nst_task *task, const nst_key *key) {
   return json_null();
 }
 
+typedef struct { run *r; const char *task_id; } remaking;
+
+static void tell_remade(void *context, const char *what) {
+  const remaking *m = context;
+  complain(m->r, m->task_id, what);
+}
+
+/* What is made again by all engines has figures of all engines; what is not is evaluated as it is. */
+static void check_figures(run *r, const nst_task *task, const nst_key *key) {
+  const bool remade = strcmp(task->split, "hidden") != 0 || r->secret;
+  if (remade) {
+    r->remade++;
+    nst_remake_compare(task, key, !strcmp(task->split, "hidden") ? r->secret : NULL, r->no_jit, tell_remade, &(remaking){r, key->task_id});
+  }
+  if (task->answer == NST_ANSWER_PROGRAM && (!remade || r->no_jit)) check_engines(r, task, key);
+}
+
 static bool check_key(void *context, nst_key *key) {
   run *r = context;
   const nst_task *task = nst_grading_task(r->grading, key->task_id);
-  char commit[65], error[NST_RECORD_ERROR];
-  nst_answer_commit(commit, key->salt, key->answer);
-  if (strcmp(commit, task->answer_commit) != 0) complain(r, key->task_id, "the key is not the answer that the task has committed to");
+  char hash[65], error[NST_RECORD_ERROR];
+  if (json_object_get(r->bad, key->task_id)) return nst_key_fini(key), true;
+  nst_content_hash(hash, task->messages, task->spec);
+  if (strcmp(hash, task->content_hash) != 0) complain(r, key->task_id, "its content_hash is not that of its messages and its spec");
   json_t *sample = json_pack("{s:s,s:s,s:o}", "task_id", key->task_id, "sample_id", "reference", "completion", completion_of(task, key));
   if (!sample || !nst_sample_take(&r->samples[r->n], sample, error)) complain(r, key->task_id, "its answer is no text");
   else r->n++, r->judged++;
@@ -208,22 +255,25 @@ static bool check_key(void *context, nst_key *key) {
     r->samples[r->n].sample_id = idle_id;
     if (++r->n == MOST) judge(r);
   }
-  if (task->answer == NST_ANSWER_PROGRAM) check_engines(r, task, key);
+  check_figures(r, task, key);
   nst_key_fini(key);
   return true;
 }
 
 int bench_validate(int argc, char **argv) {
-  const char *key = NULL;
+  const char *key = NULL, *secret = NULL;
+  char why[NST_SOLVE_ERROR];
   uint64_t workers = 0;
   const bench_option options[] = {
     {"key", 'k', BENCH_TEXT, &key, "FILE", "the answers to the tasks, of bench gen --key"},
+    {"secret", 0, BENCH_TEXT, &secret, "FILE", "of tasks of the split hidden: what bench gen had as --secret"},
     {"workers", 'w', BENCH_WHOLE, &workers, "N", "worker processes; one per processor where it is not given"},
     {0}};
   const bench_usage usage = {"tasks.jsonl --key FILE [OPTIONS]",
-                             "Checks a suite: every reference answer passes the grader and is the one that the task has committed to, and all expected\n"
-                             "figures of programs are those of the analysis, of native code and, within its limits, of the simulator; an answer that\n"
-                             "does nothing has the score 0 where the key has a floor. Says what fails; the exit code is then 1.\n", options};
+                             "Checks a suite: every reference answer passes the grader and is the one that the task has committed to; every task is\n"
+                             "made again from its seed, by the analysis, the simulator and native code, and must come out as it is, with its key. Of\n"
+                             "the split hidden that takes --secret; without it the expected figures of programs alone are computed again. An answer\n"
+                             "that does nothing has the score 0 where the key has a floor. Says what fails; the exit code is then 1.\n", options};
   bench_texts files;
   int code = bench_options("validate", &usage, argc, argv, &files);
   if (code < 0 && (files.n != 1 || !key)) {
@@ -231,20 +281,29 @@ int bench_validate(int argc, char **argv) {
     code = CLI_WRONG_USAGE;
   }
   if (code >= 0) return free(files.items), code;
+  char *text = secret ? bench_read_secret(secret) : NULL;
+  if (secret && !text) return free(files.items), CLI_IO;
   run *r = nst_memory_new(1, sizeof *r);
-  r->grading = bench_grading_new(&code, &(nst_grading_options){.workers = (int)(workers > 4096 ? 4096 : workers)}, files.items[0], key);
+  r->secret = text;
+  r->bad = json_object();
+  r->no_jit = !nst_solver_is_whole(why);
+  r->grading = bench_grading_new_telling(&code, &(nst_grading_options){.workers = (int)(workers > 4096 ? 4096 : workers)}, files.items[0], key,
+                                         tell_bad_key, r);
   if (r->grading) {
     r->session = nestor_session_new();
     nestor_session_set_stdlib(r->session, false);
     code = bench_each_key(key, check_key, r) ? CLI_GOOD : CLI_IO;
     judge(r);
-    printf("%zu reference answers, %zu that do nothing, %zu points of programs by %s engines (%zu past the simulator's limit): %zu faults\n",
-           r->judged, r->floors, r->points, r->no_jit ? "two" : "three", r->not_simulated, r->failed);
+    printf("%zu reference answers, %zu that do nothing, %zu tasks made again, %zu points of programs evaluated, by %s engines (%zu past the simulator's "
+           "limit): %zu faults\n",
+           r->judged, r->floors, r->remade, r->points, r->no_jit ? "two" : "three", r->not_simulated, r->failed);
     if (fflush(stdout)) code = CLI_IO;
     if (code == CLI_GOOD && r->failed) code = CLI_PROGRAM;
     nestor_session_free(r->session);
   }
   nst_grading_free(r->grading);
+  json_decref(r->bad);
+  free(text);
   free(r);
   free(files.items);
   return code;

@@ -191,6 +191,14 @@ void nst_answer_commit(char out[65], const char *salt, const char *answer) {
   nst_digest_text(out, (const nst_digest_part[]){{salt, strlen(salt)}, {"\n", 1}, {answer, strlen(answer)}}, 3);
 }
 
+void nst_content_hash(char out[65], const json_t *messages, const json_t *spec) {
+  size_t n, m;
+  char *text = nst_record_text(messages, &n), *more = nst_record_text(spec, &m);
+  nst_digest_text(out, (const nst_digest_part[]){{"content\n", 8}, {text, n}, {"\n", 1}, {more, m}}, 4);
+  free(text);
+  free(more);
+}
+
 bool nst_record_int(const json_t *value, int64_t *out) {
   if (json_is_integer(value)) return *out = json_integer_value(value), true;
   const char *text = json_string_value(value);

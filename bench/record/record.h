@@ -83,6 +83,8 @@ void nst_result_fini(nst_result *result);
 char *nst_record_text(const json_t *json, size_t *size);
 /* SHA-256 of salt, a line feed and the answer, in hex: what a task says of its answer without giving it away. */
 void nst_answer_commit(char out[65], const char *salt, const char *answer);
+/* SHA-256 of "content", the messages and the spec, a line each, in hex. */
+void nst_content_hash(char out[65], const json_t *messages, const json_t *spec);
 /* An integer member, also as a string of digits (past 2^53). false: neither. */
 bool nst_record_int(const json_t *value, int64_t *out);
 /* The JSON value of an integer: a number up to 2^53, a string of digits past it. */

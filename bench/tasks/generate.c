@@ -229,10 +229,7 @@ static void make_records(const suite *s, const slot *t, const char *system, json
   hash_text(mark, "canary", o->suite, "do not train on this");
   snprintf(canary, sizeof canary, "nestor-bench-canary-%.32s", mark);
   json_t *messages = messages_of(s, t, system);
-  char *text = nst_record_text(messages, NULL), *spec = nst_record_text(t->body.spec, NULL);
-  hash_text(hash, "content", text, spec);
-  free(text);
-  free(spec);
+  nst_content_hash(hash, messages, t->body.spec);
   *task =
     json_pack("{s:s,s:s,s:s,s:i,s:s,s:s,s:i,s:o,s:s,s:o,s:O,s:i,s:{s:i},s:s,s:s,s:s}", "schema", "nestor.task/1",
               "task_id", id, "suite", o->suite, "version", NST_SUITE_VERSION, "split", split_names[o->split], "kind",
@@ -306,19 +303,6 @@ static void lay_out(suite *s) {
   }
 }
 
-/* Without the code generator no draft could be proven, and all would be refused for what they are not to blame for. */
-static bool engines_are_there(char *error) {
-  static const char text[] = "workload w { dim i = 4  A[i] = B[i] }\nhardware h { memory M  compute C }\nmapping m of w on h { for i }\n";
-  nst_solver s;
-  nestor_eval *eval = nst_solver_init(&s, text, sizeof text - 1, false) ? nst_solver_eval(&s, "m") : NULL;
-  const bool good = eval && nst_solver_run(&s, eval, NULL);
-  if (!good)
-    snprintf(error, NST_RECORD_ERROR, "%.150s: references are computed by three engines, unless --quick trusts the analysis", s.why);
-  nestor_eval_free(eval);
-  nst_solver_fini(&s);
-  return good;
-}
-
 bool nst_suite_published(nst_suite_options *out, size_t i) {
   static const struct {
     nst_split split;
@@ -340,7 +324,11 @@ bool nst_suite_generate(const nst_suite_options *options, nst_suite_sink *sink, 
   suite s = {.options = options};
   *error = '\0';
   lay_out(&s);
-  bool good = (options->quick || engines_are_there(error)) && settle(&s, error);
+  char why[NST_SOLVE_ERROR];
+  bool good = options->quick || nst_solver_is_whole(why);
+  /* Without the code generator no draft could be proven, and all would be refused for what they are not to blame for. */
+  if (!good) snprintf(error, NST_RECORD_ERROR, "%.150s: references are computed by three engines, unless --quick trusts the analysis", why);
+  good = good && settle(&s, error);
   nestor_buffer *system = nestor_buffer_new();
   nst_card_system(system, !options->no_card);
   for (size_t i = s.nexamples; i < s.n && good; i++) {

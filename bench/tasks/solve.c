@@ -55,6 +55,17 @@ bool nst_solver_run(nst_solver *s, nestor_eval *eval, const int64_t *params) {
   return true;
 }
 
+bool nst_solver_is_whole(char why[NST_SOLVE_ERROR]) {
+  static const char text[] = "workload w { dim i = 4  A[i] = B[i] }\nhardware h { memory M  compute C }\nmapping m of w on h { for i }\n";
+  nst_solver s;
+  nestor_eval *eval = nst_solver_init(&s, text, sizeof text - 1, false) ? nst_solver_eval(&s, "m") : NULL;
+  const bool good = eval && nst_solver_run(&s, eval, NULL);
+  if (!good) snprintf(why, NST_SOLVE_ERROR, "%s", s.why);
+  nestor_eval_free(eval);
+  nst_solver_fini(&s);
+  return good;
+}
+
 static json_t *names_of(const nestor_eval *eval) {
   nestor_buffer *names = nestor_buffer_new();
   nst_figures_names(names, eval);

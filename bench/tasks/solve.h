@@ -15,6 +15,8 @@ typedef struct {
   char why[NST_SOLVE_ERROR]; /* of the last failure */
 } nst_solver;
 
+/* Whether all engines are there; why not. */
+bool nst_solver_is_whole(char why[NST_SOLVE_ERROR]);
 /* false: the text does not compile; why holds the first message. To be ended in any case. */
 bool nst_solver_init(nst_solver *s, const char *text, size_t size, bool quick);
 void nst_solver_fini(nst_solver *s);
