@@ -148,6 +148,44 @@ static void it_tells_all_attributes_and_types(void **state) {
   assert_int_equal(count_words("TYPE: int4", ";"), n + 1); /* but the first, and bits(N) */
 }
 
+/* The title of a message in the catalogue; the caller's to free. */
+static char *title_of(const char *catalogue, const char *code) {
+  char head[16];
+  snprintf(head, sizeof head, ", %s, ", code);
+  const char *row = strstr(catalogue, head), *title = row ? strchr(row, '"') : NULL;
+  if (!title) fail_msg("there is no message %s", code);
+  return strndup(title + 1, strcspn(title + 1, "\""));
+}
+
+/* What is wrong with a program that parses: each rule of workloads, of keeps, of tiles and of cascades that a model cannot guess. */
+static void it_tells_the_rules_that_are_broken(void **state) {
+  (void)state;
+  static const char *const told[] = {"E0401", "E0402", "E0403", "E0404", "E0405", "E0406", "E0407", "E0408", "E0601",
+                                     "E0602", "E0603", "E0604", "E0605", "E0606", "E0690", "E0691", "E0701", "E0706",
+                                     "E0708", "E0709", "E0710", "E0711", "E0712", "E0713", "E0714", "E0715"};
+  enum { TOLD = sizeof told / sizeof *told };
+  char *text = card(), *catalogue = source_file(NST_SOURCE_DIR "/base/diag_catalogue.def");
+  const char *errors = strstr(text, "\n## Errors\n\n");
+  assert_non_null(errors);
+  errors += strlen("\n## Errors\n\n");
+  for (size_t i = 0; i < TOLD; i++) {
+    char *title = title_of(catalogue, told[i]);
+    const size_t n = strlen(title);
+    if (strncmp(errors, title, n) != 0 || strncmp(errors + n, i + 1 < TOLD ? "; " : ".\n", 2) != 0)
+      fail_msg("the card lacks %s, %s, before %.60s", told[i], title, errors);
+    errors += n + 2;
+    free(title);
+  }
+  assert_string_equal(errors, "");
+  free(text), free(catalogue);
+}
+
+static void it_tells_all_functions(void **state) {
+  (void)state;
+  const char *path = NST_SOURCE_DIR "/frontend/check_call.c";
+  assert_true(check_names(path, "} functions[] = {", "", "; functions: ", "Comments:") > 8);
+}
+
 /* Calls each with the text of each ```nest block; how many there are. */
 static int each_example(char *text, void (*each)(const char *program, int i)) {
   int n = 0;
@@ -236,6 +274,8 @@ int main(void) {
     cmocka_unit_test(it_tells_all_metrics_and_the_grammar),
     cmocka_unit_test(rules_are_told_or_explained),
     cmocka_unit_test(it_tells_all_attributes_and_types),
+    cmocka_unit_test(it_tells_the_rules_that_are_broken),
+    cmocka_unit_test(it_tells_all_functions),
     cmocka_unit_test(its_examples_compile_and_fit),
     cmocka_unit_test(its_model_is_right),
   };
