@@ -232,7 +232,9 @@ static void check_figures(run *r, const nst_task *task, const nst_key *key) {
   const bool remade = strcmp(task->split, "hidden") != 0 || r->secret;
   if (remade) {
     r->remade++;
-    nst_remake_compare(task, key, !strcmp(task->split, "hidden") ? r->secret : NULL, r->no_jit, tell_remade, &(remaking){r, key->task_id});
+    const int others =
+      nst_remake_compare(task, key, !strcmp(task->split, "hidden") ? r->secret : NULL, r->no_jit, tell_remade, &(remaking){r, key->task_id});
+    if (!others && !r->no_jit) r->points += json_array_size(json_object_get(key->json, "points"));
   }
   if (task->answer == NST_ANSWER_PROGRAM && (!remade || r->no_jit)) check_engines(r, task, key);
 }
@@ -294,8 +296,8 @@ int bench_validate(int argc, char **argv) {
     nestor_session_set_stdlib(r->session, false);
     code = bench_each_key(key, check_key, r) ? CLI_GOOD : CLI_IO;
     judge(r);
-    printf("%zu reference answers, %zu that do nothing, %zu tasks made again, %zu points of programs evaluated, by %s engines (%zu past the simulator's "
-           "limit): %zu faults\n",
+    printf("%zu reference answers, %zu that do nothing, %zu tasks made again, %zu points of programs and models by %s engines (%zu past the "
+           "simulator's limit): %zu faults\n",
            r->judged, r->floors, r->remade, r->points, r->no_jit ? "two" : "three", r->not_simulated, r->failed);
     if (fflush(stdout)) code = CLI_IO;
     if (code == CLI_GOOD && r->failed) code = CLI_PROGRAM;
