@@ -4,6 +4,7 @@
 
 --update plants the faults, some minutes, and writes the figures into both; --check does so and compares. Without either the figures are only held to
 each other and to the hashes of the suite that they were counted over."""
+import difflib
 import hashlib
 import os
 import pathlib
@@ -135,7 +136,8 @@ def main():
     elif BLOCK.search(page).group(1) != suite():
         sys.exit("the mutants of docs/benchmark.md are of another v1; tests/bench/mutants.py --update counts them anew")
     elif new != (page, readme):
-        sys.exit("docs/benchmark.md or README.md has other figures of mutants; tests/bench/mutants.py --update writes them:\n" + new[0][new[0].find("<!-- tests/bench/mutants.py"):][:3000])
+        lines = [line for old, text in zip((page, readme), new) for line in difflib.unified_diff(old.splitlines(), text.splitlines(), n=0, lineterm="")]
+        sys.exit("\n".join(lines) + "\ndocs/benchmark.md and README.md have other figures of mutants; tests/bench/mutants.py --update writes them")
 
 
 main()
