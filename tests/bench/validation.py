@@ -123,7 +123,7 @@ class Validate(unittest.TestCase):
     def made(cls, name, *options):
         subprocess.run([NESTOR, "bench", "gen", "--quick", "--count", "8", "--examples", "1", *options, "-o", f"{name}.jsonl", "--key", f"{name}.key.jsonl"],
                        cwd=cls.dir, check=True)
-        tasks, keys = ([json.loads(line) for line in open(cls.dir / file, encoding="utf-8")] for file in (f"{name}.jsonl", f"{name}.key.jsonl"))
+        tasks, keys = ([json.loads(line) for line in (cls.dir / file).read_text(encoding="utf-8").splitlines()] for file in (f"{name}.jsonl", f"{name}.key.jsonl"))
         return {task["kind"]: (task, key) for task, key in zip(tasks, keys)}
 
     def validate(self, records, *options, code, says=(), env=None):
