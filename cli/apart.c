@@ -25,8 +25,13 @@ static bool same_file(const char *a, const char *b) {
   const bool has_first = stat(a, &first) == 0, has_second = stat(b, &second) == 0;
   if (has_first != has_second) return false;
   if (has_first) return S_ISREG(first.st_mode) && same_inode(&first, &second);
+  char *ends[2] = {cli_links_end(a), cli_links_end(b)};
   const char *left, *right;
-  return place_of(a, &left, &first) && place_of(b, &right, &second) && !strcmp(left, right) && same_inode(&first, &second);
+  const bool same = ends[0] && ends[1] && place_of(ends[0], &left, &first) && place_of(ends[1], &right, &second) && !strcmp(left, right) &&
+                    same_inode(&first, &second);
+  free(ends[0]);
+  free(ends[1]);
+  return same;
 }
 
 static bool is_input(const char *path) {

@@ -110,6 +110,8 @@ int cli_file_close(cli_file *f, bool keep);
 int cli_output(const cli_args *args, const nestor_buffer *text);
 int cli_write_file(const char *path, const char *bytes, size_t size); /* atomically, by rename */
 bool cli_write_all(int fd, const char *bytes, size_t size); /* false: errno */
+/* Where the symbolic links of a path's last part end, whether something is there or not; NULL: they go in a circle. */
+char *cli_links_end(const char *path);
 /* Whether a file of that name could be written now. false: said why not. */
 bool cli_can_write(const char *path);
 

@@ -8,11 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { MOST_LINKS = 40 }; /* as many as the system follows */
 
 void cli_guard_descriptors(void) {
   /* A file opened later must not become "standard output": closed descriptors
@@ -40,18 +43,38 @@ static int failed(const char *path, int error) {
   return CLI_IO;
 }
 
+char *cli_links_end(const char *path) {
+  char *at = strdup(path), to[PATH_MAX];
+  for (int links = 0; at && links < MOST_LINKS; links++) {
+    const ssize_t n = readlink(at, to, sizeof to);
+    if (n < 0 || (size_t)n == sizeof to) return at;
+    const char *slash = strrchr(at, '/');
+    const size_t head = slash && *to != '/' ? (size_t)(slash - at) + 1 : 0;
+    char *next = malloc(head + (size_t)n + 1);
+    if (!next) abort();
+    memcpy(next, at, head);
+    memcpy(next + head, to, (size_t)n);
+    next[head + (size_t)n] = '\0';
+    free(at);
+    at = next;
+  }
+  if (!at) abort();
+  free(at);
+  return NULL;
+}
+
 bool cli_can_write(const char *path) {
   struct stat info;
   if (stat(path, &info) == 0) {
     const int error = S_ISDIR(info.st_mode) ? EISDIR : access(path, W_OK) != 0 ? errno : 0;
     return !error || (failed(path, error), false);
   }
-  if (errno != ENOENT) return failed(path, errno), false;
-  const char *slash = strrchr(path, '/');
-  char *directory = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
-  if (!directory) abort();
-  const int error = access(directory, W_OK | X_OK) != 0 ? errno : 0;
-  free(directory);
+  char *end = errno == ENOENT ? cli_links_end(path) : NULL;
+  if (!end) return failed(path, errno == ENOENT ? ELOOP : errno), false;
+  char *slash = strrchr(end, '/');
+  if (slash) slash[slash == end] = '\0';
+  const int error = access(slash ? end : ".", W_OK | X_OK) != 0 ? errno : 0;
+  free(end);
   return !error || (failed(path, error), false);
 }
 
@@ -75,10 +98,9 @@ bool cli_file_open(cli_file *f, const char *path) {
   }
   if (exists && access(path, W_OK) != 0) return failed(path, errno), false;
 
-  /* Through a symbolic link the file it leads to is replaced, not the link. */
-  char *real = exists ? realpath(path, NULL) : NULL;
-  f->target = real ? real : strdup(path);
-  if (!f->target) abort();
+  /* Through a symbolic link the file it leads to is replaced or made, not the link. */
+  f->target = cli_links_end(path);
+  if (!f->target) return failed(path, ELOOP), false;
   const size_t len = strlen(f->target);
   f->temporary = malloc(len + 16);
   if (!f->temporary) abort();

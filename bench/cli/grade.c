@@ -55,7 +55,8 @@ static bool is_new(marks *set, const nst_sample *s) {
 
 typedef struct {
   nst_grading *grading;
-  int out;
+  const char *output; /* NULL: standard output */
+  int out;            /* -1: not yet open */
   marks seen;
   json_t *counts; /* task_id -> samples without a number so far */
   size_t n, nsamples, bytes;
@@ -80,6 +81,13 @@ static void put_line(run *r, const json_t *json) {
   free(text);
 }
 
+/* Old results are there until the first new one comes. */
+static bool open_output(run *r) {
+  if (r->out < 0 && (r->out = open(r->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
+    return cli_say("cannot write %s: %s", r->output, strerror(errno)), false;
+  return true;
+}
+
 /* false: what was written cannot be written. */
 static bool flush(run *r) {
   nst_grading_run(r->grading, r->results, r->samples, r->nsamples);
@@ -94,8 +102,8 @@ static bool flush(run *r) {
       json_decref(r->refusals[i]);
     }
   }
-  const bool ok = cli_write_all(r->out, r->text, r->size);
-  if (!ok) cli_say("cannot write the results: %s", strerror(errno));
+  const bool opened = open_output(r), ok = opened && cli_write_all(r->out, r->text, r->size);
+  if (opened && !ok) cli_say("cannot write the results: %s", strerror(errno));
   r->n = r->nsamples = r->bytes = r->size = 0;
   return ok;
 }
@@ -198,22 +206,22 @@ int bench_grade(int argc, char **argv) {
     cli_say("--%s is missing; `nestor bench grade --help` shows what is needed", tasks ? "key" : "tasks");
     return free(files.items), CLI_WRONG_USAGE;
   }
+  if (output && !strcmp(output, "-")) output = NULL;
   static const char *const input[] = {"-"};
   if (!cli_apart(output, (const char *const[]){tasks, key}, 2) ||
       !cli_apart(output, files.n ? (const char *const *)files.items : input, files.n ? files.n : 1))
     return free(files.items), CLI_WRONG_USAGE;
   run *r = nst_memory_new(1, sizeof *r);
-  r->out = STDOUT_FILENO;
+  r->output = output;
+  r->out = output ? -1 : STDOUT_FILENO;
   r->counts = json_object();
   r->grading = bench_grading_new(&code, &(nst_grading_options){(int)(workers > 4096 ? 4096 : workers), worker, timing}, tasks, key);
   if (r->grading) {
     code = CLI_GOOD;
-    if (output && (r->out = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0) {
-      cli_say("cannot write %s: %s", output, strerror(errno));
-      code = CLI_IO;
-    }
+    if (output && !cli_can_write(output)) code = CLI_IO;
     if (code == CLI_GOOD && !files.n) code = judge(r, "-");
     for (size_t i = 0; code == CLI_GOOD && i < files.n; i++) code = judge(r, files.items[i]);
+    if (code == CLI_GOOD && !open_output(r)) code = CLI_IO;
     if (output && r->out >= 0 && close(r->out) && code == CLI_GOOD) {
       cli_say("cannot write %s: %s", output, strerror(errno));
       code = CLI_IO;

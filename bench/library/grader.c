@@ -36,7 +36,8 @@ static bool add_key(nst_grading *g, const nst_line *line, char error[NST_RECORD_
   return nst_key_parse(&key, line->text, line->size, error) && nst_grading_add_key(g, &key, error);
 }
 
-static bool load(nst_grading *g, const char *path, bool (*add)(nst_grading *, const nst_line *, char *), const char *what,
+/* n: how many records there were. */
+static bool load(size_t *n, nst_grading *g, const char *path, bool (*add)(nst_grading *, const nst_line *, char *), const char *what,
                  char reason[REASON]) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return snprintf(reason, REASON, "cannot open %.200s: %s", path, strerror(errno)), false;
@@ -44,19 +45,28 @@ static bool load(nst_grading *g, const char *path, bool (*add)(nst_grading *, co
   nst_line line;
   nst_line_status status;
   bool ok = true;
-  size_t n = 0;
+  *n = 0;
   while (ok && (status = nst_lines_next(lines, &line)) != NST_LINE_END) {
     char error[NST_RECORD_ERROR] = "it is longer than 256 MiB";
-    if (status == NST_LINE_FAILED) snprintf(error, sizeof error, "%s", strerror(errno));
     ok = status == NST_LINE_READ && add(g, &line, error);
-    if (!ok) snprintf(reason, REASON, "%.200s:%llu: %s", path, (unsigned long long)line.number, error);
-    if (status == NST_LINE_FAILED) break;
-    n++;
+    if (status == NST_LINE_FAILED) snprintf(reason, REASON, "cannot read %.200s: %s", path, strerror(errno));
+    else if (!ok) snprintf(reason, REASON, "%.200s:%llu: %s", path, (unsigned long long)line.number, error);
+    ++*n;
   }
-  if (ok && !n) snprintf(reason, REASON, "%.200s holds no %s", path, what), ok = false;
+  if (ok && !*n) snprintf(reason, REASON, "%.200s holds no %s", path, what), ok = false;
   nst_lines_free(lines);
   close(fd);
   return ok;
+}
+
+/* A key is of a task that is there, and of each task once: where there are fewer, some are missing. */
+static bool load_all(nst_grading *g, const char *tasks, const char *keys, char reason[REASON]) {
+  size_t ntasks, nkeys;
+  if (!load(&ntasks, g, tasks, add_task, "task", reason) || !load(&nkeys, g, keys, add_key, "key", reason)) return false;
+  if (nkeys == ntasks) return true;
+  snprintf(reason, REASON, "%.200s: %zu of the %zu tasks in %.200s have no key; give the key that was made with the tasks", keys, ntasks - nkeys,
+           ntasks, tasks);
+  return false;
 }
 
 nst_grader *nst_grader_new(const char *tasks_path, const char *key_path, int workers, char **error) {
@@ -66,7 +76,7 @@ nst_grader *nst_grader_new(const char *tasks_path, const char *key_path, int wor
   const locale_t before = uselocale(g->c);
   g->grading = nst_grading_new(&(nst_grading_options){.workers = workers}, why);
   if (!g->grading) snprintf(reason, sizeof reason, "%s", why);
-  const bool ok = g->grading && load(g->grading, tasks_path, add_task, "task", reason) && load(g->grading, key_path, add_key, "key", reason);
+  const bool ok = g->grading && load_all(g->grading, tasks_path, key_path, reason);
   uselocale(before);
   if (error) *error = ok ? NULL : nst_memory_text(reason, strlen(reason));
   g->owner = getpid();

@@ -28,7 +28,7 @@ extern "C" {
 
 typedef struct nst_grader nst_grader;
 
-/* Reads tasks and keys and starts the workers (0: one per processor). NULL on failure: *error (error may be NULL) is the
+/* Reads tasks and keys and starts the workers (0: one per processor). Each task needs its key. NULL on failure: *error (error may be NULL) is the
  * reason, to be freed by nst_grader_free_text. */
 NST_GRADER_API nst_grader *nst_grader_new(const char *tasks_path, const char *key_path, int workers, char **error);
 /* Judges lines of samples (any bytes) and gives as many lines of results, in their order, each ended by a line feed. A line

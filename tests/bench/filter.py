@@ -66,10 +66,40 @@ def one_by_one(f, out):
     return len(lines) + 3
 
 
+def keeps_old_results(directory):
+    """Old results go when the first new one is written, not for samples that are not there; no samples are results too, none."""
+    old, samples, link = (f"{directory}/{name}" for name in ("old", "samples", "link"))
+    head = [NESTOR, "bench", "grade", "--tasks", f"{directory}/tasks.jsonl", "--key", f"{directory}/key.jsonl"]
+    os.symlink("made", link)
+    open(f"{directory}/sqlite", "wb").write(b"SQLite format 3\0")
+    open(f"{directory}/empty", "wb").close()
+    open(samples, "wb").write(line_of("h-choice", "0", "answer: B"))
+    checks = ((f"{directory}/missing", old, 3, True), (directory, old, 3, True), (f"{directory}/sqlite", old, 3, True), (samples, old, 0, False),
+              (f"{directory}/empty", old, 0, False), (samples, link, 0, False), (f"{directory}/missing", f"{directory}/new", 3, None),
+              (samples, f"{directory}/none/x", 3, None), (samples, directory, 3, None))
+    for given, results, code, kept in checks:
+        open(old, "wb").write(b"old\n" * 999)
+        done = subprocess.run([*head, given, "-o", results], capture_output=True)
+        if done.returncode != code or (code and not done.stderr):
+            sys.exit(f"failed: {given} to {results} gives {done.returncode}, not {code}: {done.stderr}")
+        if kept is None and os.path.isfile(results):
+            sys.exit(f"failed: {given} makes {results}")
+        if kept is not None and (open(results, "rb").read() == b"old\n" * 999) != kept:
+            sys.exit(f"failed: {given} {'empties' if kept else 'leaves'} {results}")
+        if kept is False and len(open(results, "rb").readlines()) != (given == samples):
+            sys.exit(f"failed: {given} gives other results")
+    if not os.path.islink(link) or not os.path.isfile(f"{directory}/made"):
+        sys.exit("failed: a link that leads to nothing is not followed")
+    done = subprocess.run([*head, samples, "-o", "-"], capture_output=True, cwd=directory)
+    if done.stdout.count(b"\n") != 1 or os.path.exists(f"{directory}/-"):
+        sys.exit("failed: - is not standard output")
+    return len(checks) + 2
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         subprocess.run([f"{BUILD}/bin/tests/bench_hand_tasks", directory], check=True)
-        n = 0
+        n = keeps_old_results(directory)
         for options in (), ("-",), ("--workers", "3"):
             f = Filter(directory, *options, stdout=subprocess.PIPE)
             n += one_by_one(f, f.process.stdout.fileno())

@@ -94,6 +94,16 @@ class Rewards(unittest.TestCase):
     def grader(self):
         return nestor_grade.Grader(url=self.server.url) if SANITIZED else nestor_grade.Grader(self.tasks, self.key)
 
+    @unittest.skipIf(SANITIZED, "the library is not loaded")
+    def test_files_of_no_use_are_refused(self):
+        with tempfile.TemporaryDirectory() as directory:
+            part, lines = pathlib.Path(directory, "part.jsonl"), pathlib.Path(self.key).read_text().splitlines(keepends=True)
+            part.write_text("".join(lines[2:]))
+            for tasks, key, says in ((directory, self.key, "^cannot read .*: Is a directory$"), (self.tasks, directory, "^cannot read .*: Is a directory$"),
+                                     (self.tasks, str(part), f"part.jsonl: 2 of the {len(lines)} tasks in .* have no key; give the key")):
+                with self.assertRaisesRegex(nestor_grade.GraderError, says):
+                    nestor_grade.Grader(tasks, key)
+
     def test_a_key_of_another_seed_is_refused(self):
         tasks = str(pathlib.Path(self.directory.name) / "other.jsonl")
         bench("gen", "--suite", "rl", "--seed", "6", "--count", "24", "--levels", "1-3", "--split", "train", "--quick", "-o", tasks)
