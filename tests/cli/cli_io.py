@@ -85,7 +85,7 @@ def test_output_by_links_that_lead_to_nothing():
         os.mkdir(directory)
     os.symlink("../there/out.txt", "here/second")
     os.symlink(os.path.abspath("here/second"), "first")
-    expect(run("sweep", "gemm.nest", "--all", "first", "--best", "there/out.txt"), 2, err="it is given for two things")
+    expect(run("sweep", "gemm.nest", "--all", "first", "-o", "there/out.txt"), 2, err="it is given for two things")
     expect(run("eval", "gemm.nest", "-o", "first"), 0)
     assert os.path.islink("first") and os.path.islink("here/second") and read("there/out.txt").decode() == want
     assert os.listdir("there") == ["out.txt"] and os.listdir("here") == ["second"]
@@ -93,7 +93,7 @@ def test_output_by_links_that_lead_to_nothing():
     os.symlink("no/out.txt", "nowhere")
     for link, says in ("loop", "Too many levels"), ("nowhere", "No such file"):
         expect(run("eval", "gemm.nest", "-o", link), 3, err=f"cannot write {link}: {says}")
-        expect(run("sweep", "gemm.nest", "--best", link), 3, err=f"cannot write {link}: {says}")
+        expect(run("sweep", "gemm.nest", "--all", link), 3, err=f"cannot write {link}: {says}")
         assert os.path.islink(link)
 
 
