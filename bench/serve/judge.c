@@ -196,8 +196,13 @@ static json_t *parse_object(nst_judge_reply *reply, const char *body, size_t siz
     free(mended);
   }
   if (json && json_is_object(json)) return json;
+  char error[128] = "the body must be a JSON object";
+  if (!json && json_error_code(&why) == json_error_numeric_overflow)
+    snprintf(error, sizeof error, "the number that ends at byte %d of the body is too large: whole numbers go from -2^63 to 2^63-1", why.position);
+  else if (!json)
+    snprintf(error, sizeof error, "the body must be a JSON object; it is no JSON at byte %d", why.position);
   json_decref(json);
-  nst_judge_refuse(reply, MHD_HTTP_BAD_REQUEST, "the body must be a JSON object");
+  nst_judge_refuse(reply, MHD_HTTP_BAD_REQUEST, error);
   return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* The HTTP side: reads whole requests, hands them to the judging thread, writes its answers.
  *
  * A request that wants judging is suspended and put in a queue; the judging thread takes in what is queued, judges some samples of each (judge.c), resumes
- * those that are done, and so on in turns. Who has gone is dropped before a turn. What needs no judging is answered at once. Once the server ends,
+ * those that are done, and so on in turns. Who has gone is dropped before a turn; who has only ended what it sends gets its answer. What needs no judging is answered at once. Once the server ends,
  * nothing is suspended any more: the turn is finished, and what is not done then is answered with 503. Connections that wait for their client give
  * way to new ones where there are too many (clients.c). Only requests to a loopback name are
  * served, so that a page in a browser cannot reach the grader under a name of its own. */
@@ -19,7 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 
 enum {
@@ -38,7 +40,8 @@ struct request {
   char *body;
   size_t size, capacity;
   nst_judge_path path;
-  bool too_large, queued, judged, gone;
+  bool too_large, old, queued, judged, gone;
+  bool asked; /* whether somebody is there who sends no more */
   nst_judge_reply reply;
   nst_judge_job *job; /* of the judging thread */
   request *next;
@@ -95,9 +98,23 @@ static void let_go(request *r) {
   MHD_resume_connection(r->connection);
 }
 
-static bool has_gone(const request *r) {
+static short happened(const request *r) {
   struct pollfd p = {r->socket, POLLRDHUP, 0};
-  return poll(&p, 1, 0) > 0;
+  return poll(&p, 1, 0) > 0 ? p.revents : 0;
+}
+
+/* The end of what a client sends looks the same whether it has gone or waits for its answer (shutdown(SHUT_WR)). So something is sent that any client
+ * of HTTP/1.1 passes over: where nobody is there the connection is reset, and that is seen now or before the next turn. HTTP/1.0 knows nothing
+ * of the kind; its clients count as being there. Nobody else writes to the connection: it is suspended. */
+static bool has_gone(request *r) {
+  static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
+  short seen = happened(r);
+  if (seen == POLLRDHUP && !r->asked && !r->old) {
+    r->asked = true;
+    send(r->socket, interim, sizeof interim - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    seen = happened(r);
+  }
+  return seen & (POLLHUP | POLLERR | POLLNVAL);
 }
 
 static void drop(request *r) {
@@ -219,12 +236,13 @@ static bool is_loopback(const char *host) {
   static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
   for (int i = 0; i < 3; i++) {
     const size_t n = strlen(names[i]);
-    if (!strncmp(host, names[i], n) && (!host[n] || host[n] == ':')) return true;
+    if (!strncasecmp(host, names[i], n) && (!host[n] || host[n] == ':')) return true;
   }
   return false;
 }
 
-static enum MHD_Result begin(nst_serve *s, struct MHD_Connection *connection, const char *url, const char *method, void **state) {
+static enum MHD_Result begin(nst_serve *s, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
+                             void **state) {
   static const struct { const char *url, *method; nst_judge_path path; } paths[] = {
     {"/grade", "POST", NST_JUDGE_GRADE}, {"/health", "GET", NST_JUDGE_HEALTH}, {"/reset", "POST", NST_JUDGE_RESET},
     {"/step", "POST", NST_JUDGE_STEP},   {"/state", "GET", NST_JUDGE_STATE}};
@@ -240,6 +258,7 @@ static enum MHD_Result begin(nst_serve *s, struct MHD_Connection *connection, co
     r->connection = connection;
     r->path = paths[i].path;
     r->socket = socket_of(connection);
+    r->old = !strcmp(version, MHD_HTTP_VERSION_1_0);
     MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)ARRIVE_SECONDS);
     *state = r;
     return MHD_YES;
@@ -281,9 +300,8 @@ static enum MHD_Result act(nst_serve *s, request *r) {
 
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_size, void **state) {
-  (void)version;
   nst_serve *s = context;
-  if (!*state) return begin(s, connection, url, method, state);
+  if (!*state) return begin(s, connection, url, method, version, state);
   request *r = *state;
   if (!*upload_size) return act(s, r);
   nst_clients_note(s->clients, client_of(connection), NST_CLIENT_SENDING);

@@ -132,6 +132,44 @@ class Serve(unittest.TestCase):
         self.assertLess(self.server.json("GET", "/health")[1]["graded"], 50000)
         self.assertEqual(self.stop(), 0)
 
+    def test_who_sends_no_more_is_answered(self):
+        """Clients that end what they send with the request, as `nc -N` does, and read on: among others that have gone, after many turns too."""
+        body = b"\n".join([self.sample] * 3000)
+        waiting = []
+        for version, text in ((b"1.1", body), (b"1.0", body), (b"1.1", self.choice), (b"1.0", self.choice)):
+            with self.server.connect() as gone:
+                gone.sendall(request("/grade", body))
+                gone.shutdown(socket.SHUT_WR)
+            s = self.server.connect()
+            self.addCleanup(s.close)
+            s.sendall(request("/grade", text).replace(b"HTTP/1.1", b"HTTP/" + version, 1))
+            s.shutdown(socket.SHUT_WR)
+            waiting.append((s, version, text.count(b"\n") + 1))
+        for s, version, n in waiting:
+            answer = http.client.HTTPResponse(s)
+            answer.begin()
+            self.assertEqual(answer.status, 200)
+            results = answer.read().splitlines()
+            self.assertEqual((len(results), sum(json.loads(r)["passed"] for r in results)), (n, n), version)
+            self.assertEqual(s.recv(1), b"")
+        self.assertLess(self.server.json("GET", "/health")[1]["graded"], 6002 + 4 * 3000)
+
+    def test_hosts_have_no_case(self):
+        for host, status in (("LOCALHOST", 200), ("LocalHost:80", 200), ("localhost", 200), ("[::1]", 200), ("localhost.example", 403), ("EXAMPLE", 403)):
+            with self.server.connect() as s:
+                s.sendall(b"GET /health HTTP/1.1\r\nHost: %s\r\n\r\n" % host.encode())
+                answer = http.client.HTTPResponse(s)
+                answer.begin()
+                self.assertEqual(answer.status, status, host)
+
+    def test_what_is_wrong_with_a_body_is_said(self):
+        for body, says in ((b'{"seed":18446744073709551615}', "byte 28 of the body is too large"), (b'{"seed":-9223372036854775809}', "whole numbers go from"),
+                           (b'{"seed":1,}', "no JSON at byte 11"), (b"[]", "must be a JSON object"), (b'{"seed":1e999}', "too large")):
+            status, answer = self.server.json("POST", "/reset", body)
+            self.assertEqual(status, 400, body)
+            self.assertIn(says, answer["error"], body)
+        self.assertEqual(self.server.json("POST", "/reset", b'{"seed":9223372036854775807}')[0], 200)
+
     def test_a_large_request_does_not_keep_others_waiting(self):
         with self.server.connect() as large:
             large.sendall(request("/grade", b"\n".join([self.sample] * 20000)))
