@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_KS = 32 };
+enum { MOST_KS = 32, MOST_K = 1000000 };
 
 typedef struct {
   const char *tasks, *output, *html, *format, *ks;
@@ -17,18 +17,18 @@ typedef struct {
   uint64_t examples;
 } settings;
 
-/* "1,5,10", each from 1. */
+/* "1,5,10", each from 1 to MOST_K. */
 static bool read_ks(uint64_t *ks, size_t *n, const char *text) {
   for (*n = 0; text && *text && *n < MOST_KS;) {
     char *end;
     if (*text < '0' || *text > '9') break;
     ks[*n] = strtoull(text, &end, 10);
-    if (!ks[(*n)++] || (*end && *end != ',') || (*end && !end[1])) break;
+    if (!ks[*n] || ks[(*n)++] > MOST_K || (*end && *end != ',') || (*end && !end[1])) break;
     if (!*end) return true;
     text = end + 1;
   }
   if (!text) return true;
-  cli_say("--k takes up to %d whole numbers from 1, as in --k 1,5,10", MOST_KS);
+  cli_say("--k takes up to %d whole numbers from 1 to %d, as in --k 1,5,10", MOST_KS, MOST_K);
   return false;
 }
 

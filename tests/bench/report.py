@@ -249,6 +249,9 @@ def main():
         args = (write(work / "f.jsonl", [result(t, k, "passed" if k == 7 else "wrong") for k in range(200)]), "-t", write(work / "t.jsonl", [t]))
         one = json.loads(report(*args, "--format", "json", "-k", "1,10,500"))["models"][0]
         expect(one["pass_at_1"]["mean"] == 0.005 and one["pass_at_k"]["10"] == 0.05 and one["pass_at_k"]["500"] is None, "1 of 200")
+        for k in "0", "1000001", "99999999999999999999", "1,5,", "1,,5", "-1", "x", "":
+            expect("from 1 to 1000000, as in" in report(*args, "-k", k, code=2), f"k = {k!r}")
+        report(*args, "-k", "1,1000000")
 
         # All forms of a large report.
         args = large(work)

@@ -502,7 +502,7 @@ class Runs(Case):
     def test_wrong_usage_asks_nothing(self):
         with Server(lambda r: chat("x")) as server:
             tasks = self.tasks(2)
-            for wrong in (["--samples", "0"], ["--temperature", "-1"], ["--temperature", "nan"], ["--seed", str(2 ** 63 - 1), "--samples", "3"], ["--extra", "[1]"], ["--extra", '{"stream": true}'], ["--extra", "{"],
+            for wrong in (["--samples", "0"], ["--temperature", "-1"], ["--temperature", "nan"], ["--seed", str(2 ** 63 - 1), "--samples", "3"], ["--price-in", "1e308"], ["--price-in", "1", "--price-out", "1000000001"], ["--extra", "[1]"], ["--extra", '{"stream": true}'], ["--extra", "{"],
                           ["--dialect", "x"], ["--grammar", "x"], ["--concurrency", "0"], ["--limit", "0"], ["--base-url", "ftp://127.0.0.1/"],
                           ["--base-url", "127.0.0.1:80"], ["--omit", "model"], ["--max-tokens", "0"], ["--timeout", "0"], ["more.jsonl"], ["--model", ""], ["--model", b"\xff"], ["--system", b"\xff"],
                           ["--run", self.dir / "no" / "such.run"]):
