@@ -53,7 +53,7 @@ void nst_run_settings_init(nst_run_settings *settings) {
 
 /* ---- checks --------------------------------------------------------------- */
 
-enum { HIGHEST_PRICE = 1000000000 }; /* costs are finite at any number of tokens */
+static const double highest_price = 1e9; /* costs are finite at any number of tokens */
 
 static bool wrong(char *error, const char *text) {
   snprintf(error, NST_RUNFILE_ERROR, "%s", text);
@@ -79,7 +79,7 @@ bool nst_run_settings_check(const nst_run_settings *s, char error[NST_RUNFILE_ER
   if (s->temperature < 0) return wrong(error, "--temperature takes a number from 0");
   if (s->top_p < 0 || s->top_p > 1) return wrong(error, "--top-p takes a number from 0 to 1");
   if (s->max_tokens == 0) return wrong(error, "--max-tokens takes a number from 1");
-  if (s->price_in < 0 || s->price_out < 0 || s->price_in > HIGHEST_PRICE || s->price_out > HIGHEST_PRICE)
+  if (s->price_in < 0 || s->price_out < 0 || s->price_in > highest_price || s->price_out > highest_price)
     return wrong(error, "prices are numbers from 0 to 1,000,000,000");
   static const char *const kept[] = {"model", "messages", "system", "stream", "n"};
   for (int i = 0; i < 5; i++)
