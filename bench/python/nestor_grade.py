@@ -10,6 +10,7 @@ A result is what `nestor bench grade` writes. The same text gives the same resul
 
 import ctypes
 import ctypes.util
+import glob
 import http.client
 import json
 import os
@@ -106,7 +107,12 @@ class _Library:
     """libnestor-grade by ctypes; see include/nestor/grade.h."""
 
     def __init__(self, tasks, key, workers, path):
-        self.library = ctypes.CDLL(_find_library(path))
+        found = _find_library(path)
+        try:
+            self.library = ctypes.CDLL(found)
+        except OSError as error:
+            raise GraderError(f"cannot load libnestor-grade ({error}): build Nestor, or set NESTOR_GRADE_LIBRARY to the path of "
+                              "libnestor-grade.so, or NESTOR_GRADE_URL (in code, url=) to the address of a `nestor bench serve`") from error
         lib = self.library
         lib.nst_grader_new.restype = ctypes.c_void_p
         lib.nst_grader_new.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(ctypes.c_void_p)]
@@ -135,17 +141,16 @@ class _Library:
 
 
 def _find_library(path):
+    """Where one says; beside an installed file; in a build tree of the sources, of which `release` goes first; where the system looks."""
+    path = path or os.environ.get("NESTOR_GRADE_LIBRARY")
     if path:
         return path
-    path = os.environ.get("NESTOR_GRADE_LIBRARY")
-    if path:
-        return path
-    here = os.path.dirname(os.path.abspath(__file__))
-    for place in (os.path.join(here, "..", ".."), os.path.join(here, "..", "..", "..", "lib")):
-        candidate = os.path.join(place, "libnestor-grade.so")
-        if os.path.exists(candidate):
-            return candidate
-    return ctypes.util.find_library("nestor-grade") or "libnestor-grade.so"
+    name = "libnestor-grade.so"
+    above = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    places = [os.path.join(above, name), os.path.join(above, "..", "lib", name), os.path.join(above, "build", "release", "lib", name)]
+    places += sorted(glob.glob(os.path.join(glob.escape(above), "build", "*", "lib", name)))
+    found = next((place for place in places if os.path.exists(place)), None)
+    return found or ctypes.util.find_library("nestor-grade") or name
 
 
 class Grader:

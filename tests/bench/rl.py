@@ -104,6 +104,29 @@ class Rewards(unittest.TestCase):
                 with self.assertRaisesRegex(nestor_grade.GraderError, says):
                     nestor_grade.Grader(tasks, key)
 
+    def test_the_library_is_found_in_a_build_tree(self):
+        with tempfile.TemporaryDirectory() as directory:
+            root = pathlib.Path(directory).resolve()
+            python, names = root / "bench" / "python", ("asan", "release", "tsan")
+            python.mkdir(parents=True)
+            (python / "nestor_grade.py").write_text((SOURCE / "bench/python/nestor_grade.py").read_text(encoding="utf-8"), encoding="utf-8")
+            env = {k: v for k, v in os.environ.items() if not k.startswith("NESTOR_GRADE_")} | {"PYTHONPATH": str(python)}
+            # What a system may have installed is not looked for.
+            tries = ("import ctypes.util, nestor_grade as n\nctypes.util.find_library = lambda name: None\n"
+                     "print(n._find_library(None))\ntry: n.Grader('t', 'k')\nexcept n.GraderError as e: print(e)")
+
+            def tried(**more):
+                return subprocess.run([sys.executable, "-B", "-c", tries], env=env | more, check=True, capture_output=True, text=True).stdout.splitlines()
+
+            for name in names:
+                place = root / "build" / name / "lib" / "libnestor-grade.so"
+                place.parent.mkdir(parents=True)
+                place.write_text("no library\n")
+                self.assertEqual(tried()[0], str(root / "build" / ("asan" if name == "asan" else "release") / "lib" / "libnestor-grade.so"))
+            for said in tried(), tried(NESTOR_GRADE_LIBRARY=str(root / "none.so")):
+                self.assertRegex(said[1], "^cannot load libnestor-grade .*: build Nestor, or set NESTOR_GRADE_LIBRARY .* or NESTOR_GRADE_URL")
+            self.assertEqual(tried(NESTOR_GRADE_LIBRARY=str(root / "none.so"))[0], str(root / "none.so"))
+
     def test_a_key_of_another_seed_is_refused(self):
         tasks = str(pathlib.Path(self.directory.name) / "other.jsonl")
         bench("gen", "--suite", "rl", "--seed", "6", "--count", "24", "--levels", "1-3", "--split", "train", "--quick", "-o", tasks)
