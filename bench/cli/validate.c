@@ -3,12 +3,15 @@
  * Every reference answer goes through the grader as if a model had written it and must pass; it must be the one that the task has committed to. Every
  * task is made again from its seed, by all three engines, and must come out as it is, with its key. Where that takes a secret that is not given, the
  * figures that are expected of programs must still be those of all engines. An answer that does nothing must be worth nothing where the key has a
- * floor. */
+ * floor.
+ *
+ * A wrong secret is said once: where none of the first hidden tasks asks what it gives, nothing else is looked at. */
 #include "bench/cli/bench.h"
 #include "bench/cli/grading.h"
 #include "bench/grade/figures.h"
 #include "bench/grade/values.h"
 #include "bench/record/memory.h"
+#include "bench/record/text.h"
 #include "bench/scripted/script.h"
 #include "bench/tasks/remake.h"
 #include "bench/tasks/solve.h"
@@ -20,15 +23,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 256 };
+enum { MOST = 256, PROBES = 8 /* hidden tasks that are made again to try a secret */ };
 
 typedef struct {
   nst_grading *grading;
   nestor_session *session;
   const char *secret;
   json_t *bad; /* ids of tasks whose key is none */
-  size_t n, judged, failed, remade, points, not_simulated, floors;
-  bool no_jit;
+  size_t n, judged, failed, remade, points, not_simulated, floors, unseen_floors, hidden, probed;
+  bool no_jit, secret_fits;
   nst_sample samples[MOST];
   nst_result results[MOST];
 } run;
@@ -139,16 +142,20 @@ static bool was_not_simulated(nestor_eval *e) {
 }
 
 static void check_point(run *r, const nst_task *task, const nst_key *key, nestor_eval *e, json_t *point) {
-  char what[512];
+  char what[512], at[160];
   json_t *params = json_object_get(point, "params");
-  char *at = json_dumps(params, JSON_COMPACT);
+  char *text = json_dumps(params, JSON_COMPACT);
+  nst_text_quote(at, sizeof at, text ? text : "");
+  free(text);
   *what = '\0';
   r->points++;
-  if (!set_params(e, params)) snprintf(what, sizeof what, "the parameters %.200s cannot be set", at);
+  if (!set_params(e, params)) snprintf(what, sizeof what, "the parameters %s cannot be set", at);
   else if (run_engines(r, e) != NESTOR_OK) {
     nestor_diagnostic d = {.message = "two engines differ"};
     nestor_diagnostics_get(nestor_eval_diagnostics(e), 0, &d);
-    snprintf(what, sizeof what, "at %.150s: %.250s", at, d.message);
+    char message[300];
+    nst_text_quote(message, sizeof message, d.message);
+    snprintf(what, sizeof what, "at %s: %s", at, message);
   } else {
     r->not_simulated += was_not_simulated(e);
     const json_t *names = json_object_get(json_object_get(key->json, "figures"), text_of(point, "mapping"));
@@ -156,9 +163,8 @@ static void check_point(run *r, const nst_task *task, const nst_key *key, nestor
       if (!is_least(e, text_of(task->spec, "objective"), json_object_get(key->json, "optimum")))
         snprintf(what, sizeof what, "the reference answer does not come to the optimum of the key");
     } else if (!same_figures(e, names, json_object_get(point, "values")))
-      snprintf(what, sizeof what, "at %.200s: the figures are not those of the key", at);
+      snprintf(what, sizeof what, "at %s: the figures are not those of the key", at);
   }
-  free(at);
   if (*what) complain(r, key->task_id, what);
 }
 
@@ -196,11 +202,12 @@ static void judge(run *r) {
       r->floors++;
       if (r->results[i].score > 0) complain(r, r->results[i].task_id, "doing nothing has a score: the floor of the key is too low");
     } else if (!r->results[i].passed) {
-      char what[400];
+      char what[400], message[160], shown[200];
       const json_t *first = json_array_get(json_object_get(r->results[i].json, "diagnostics"), 0);
       char *example = json_dumps(json_object_get(r->results[i].json, "counterexample"), JSON_COMPACT | JSON_ENCODE_ANY);
-      snprintf(what, sizeof what, "the reference answer is graded %s %.150s %.200s", nst_outcome_name(r->results[i].outcome),
-               text_of(first, "message"), example ? example : "");
+      nst_text_quote(message, sizeof message, text_of(first, "message"));
+      nst_text_quote(shown, sizeof shown, example ? example : "");
+      snprintf(what, sizeof what, "the reference answer is graded %s %s %s", nst_outcome_name(r->results[i].outcome), message, shown);
       free(example);
       complain(r, r->results[i].task_id, what);
     }
@@ -227,13 +234,15 @@ static void tell_remade(void *context, const char *what) {
   complain(m->r, m->task_id, what);
 }
 
+static bool is_hidden(const nst_task *task) { return !strcmp(task->split, "hidden"); }
+
 /* What is made again by all engines has figures of all engines; what is not is evaluated as it is. */
 static void check_figures(run *r, const nst_task *task, const nst_key *key) {
-  const bool remade = strcmp(task->split, "hidden") != 0 || r->secret;
+  const bool remade = !is_hidden(task) || r->secret;
   if (remade) {
     r->remade++;
     const int others =
-      nst_remake_compare(task, key, !strcmp(task->split, "hidden") ? r->secret : NULL, r->no_jit, tell_remade, &(remaking){r, key->task_id});
+      nst_remake_compare(task, key, is_hidden(task) ? r->secret : NULL, r->no_jit, tell_remade, &(remaking){r, key->task_id});
     if (!others && !r->no_jit) r->points += json_array_size(json_object_get(key->json, "points"));
   }
   if (task->answer == NST_ANSWER_PROGRAM && (!remade || r->no_jit)) check_engines(r, task, key);
@@ -250,9 +259,12 @@ static bool check_key(void *context, nst_key *key) {
   if (!sample || !nst_sample_take(&r->samples[r->n], sample, error)) complain(r, key->task_id, "its answer is no text");
   else r->n++, r->judged++;
   if (r->n == MOST) judge(r);
-  /* A task of the split hidden has no draft to do nothing with. */
-  if (json_object_get(key->json, "floor") && strcmp(task->split, "hidden") != 0) {
-    nst_script_answer(&r->samples[r->n], NST_SCRIPT_IDLE, task, NULL, 0);
+  r->hidden += is_hidden(task);
+  /* Without its secret a task of the split hidden has no draft to do nothing with. */
+  const bool floor = json_object_get(key->json, "floor"), seen = !is_hidden(task) || r->secret;
+  r->unseen_floors += floor && !seen;
+  if (floor && seen) {
+    nst_script_idle(&r->samples[r->n], task, is_hidden(task) ? r->secret : NULL);
     json_object_set_new(r->samples[r->n].json, "sample_id", json_string(idle_id));
     r->samples[r->n].sample_id = idle_id;
     if (++r->n == MOST) judge(r);
@@ -260,6 +272,51 @@ static bool check_key(void *context, nst_key *key) {
   check_figures(r, task, key);
   nst_key_fini(key);
   return true;
+}
+
+/* false, to stop, where the secret is known to be the right one or enough was tried. */
+static bool probe_secret(void *context, nst_key *key) {
+  run *r = context;
+  const nst_task *task = nst_grading_task(r->grading, key->task_id);
+  if (is_hidden(task)) {
+    r->probed++;
+    r->secret_fits = nst_remake_asks(task, r->secret);
+  }
+  nst_key_fini(key);
+  return !r->secret_fits && r->probed < PROBES;
+}
+
+/* Of tasks of other splits alone any secret will do: they have none. */
+static bool is_of_secret(run *r, const char *key) {
+  if (!r->secret) return true;
+  bench_each_key(key, probe_secret, r);
+  return !r->probed || r->secret_fits;
+}
+
+static void tell(const run *r) {
+  char unseen[80] = "";
+  if (r->unseen_floors) snprintf(unseen, sizeof unseen, " (%zu not checked: hidden)", r->unseen_floors);
+  printf("%zu reference answers, %zu that do nothing%s, %zu tasks made again, %zu points of programs and models by %s engines (%zu past the "
+         "simulator's limit): %zu faults\n",
+         r->judged, r->floors, unseen, r->remade, r->points, r->no_jit ? "two" : "three", r->not_simulated, r->failed);
+  if (r->hidden && !r->secret)
+    cli_say("%zu task%s of the split hidden %s not made again: that takes what `bench gen` had as --secret; give it with --secret FILE", r->hidden,
+            r->hidden == 1 ? "" : "s", r->hidden == 1 ? "was" : "were");
+}
+
+static int validate(run *r, const char *tasks, const char *key) {
+  if (!is_of_secret(r, key)) {
+    cli_say("%s: these tasks were not made with this secret: %s", cli_display_name(tasks),
+            r->probed == 1 ? "the question of the hidden one is another" : "the questions of the first hidden ones are others");
+    return CLI_PROGRAM;
+  }
+  r->session = nestor_session_new();
+  nestor_session_set_stdlib(r->session, false);
+  const bool read = bench_each_key(key, check_key, r);
+  judge(r);
+  tell(r);
+  nestor_session_free(r->session);
+  return fflush(stdout) || !read ? CLI_IO : r->failed ? CLI_PROGRAM : CLI_GOOD;
 }
 
 int bench_validate(int argc, char **argv) {
@@ -275,7 +332,7 @@ int bench_validate(int argc, char **argv) {
                              "Checks a suite: every reference answer passes the grader and is the one that the task has committed to; every task is\n"
                              "made again from its seed, by the analysis, the simulator and native code, and must come out as it is, with its key. Of\n"
                              "the split hidden that takes --secret; without it the expected figures of programs alone are computed again. An answer\n"
-                             "that does nothing has the score 0 where the key has a floor. Says what fails; the exit code is then 1.\n", options};
+                             "that does nothing has the score 0 where the key has a floor; of the split hidden that takes --secret too. Says what fails; the exit code is then 1.\n", options};
   bench_texts files;
   int code = bench_options("validate", &usage, argc, argv, &files);
   if (code < 0 && (files.n != 1 || !key)) {
@@ -291,18 +348,7 @@ int bench_validate(int argc, char **argv) {
   r->no_jit = !nst_solver_is_whole(why);
   r->grading = bench_grading_new_telling(&code, &(nst_grading_options){.workers = (int)(workers > 4096 ? 4096 : workers)}, files.items[0], key,
                                          tell_bad_key, r);
-  if (r->grading) {
-    r->session = nestor_session_new();
-    nestor_session_set_stdlib(r->session, false);
-    code = bench_each_key(key, check_key, r) ? CLI_GOOD : CLI_IO;
-    judge(r);
-    printf("%zu reference answers, %zu that do nothing, %zu tasks made again, %zu points of programs and models by %s engines (%zu past the "
-           "simulator's limit): %zu faults\n",
-           r->judged, r->floors, r->remade, r->points, r->no_jit ? "two" : "three", r->not_simulated, r->failed);
-    if (fflush(stdout)) code = CLI_IO;
-    if (code == CLI_GOOD && r->failed) code = CLI_PROGRAM;
-    nestor_session_free(r->session);
-  }
+  if (r->grading) code = validate(r, files.items[0], key);
   nst_grading_free(r->grading);
   json_decref(r->bad);
   free(text);

@@ -1,4 +1,4 @@
-/* Formatting once into a small array, and again where it was too small. */
+/* Formatting once into a small array, and again where it was too small; quoting what may be long. */
 #include "bench/record/text.h"
 
 #include "bench/record/memory.h"
@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 void nst_text_add(nestor_buffer *out, const char *format, ...) {
   char small[512];
@@ -22,4 +23,17 @@ void nst_text_add(nestor_buffer *out, const char *format, ...) {
   } else if (n > 0)
     nestor_buffer_append(out, small, (size_t)n);
   va_end(again);
+}
+
+void nst_text_quote(char *out, size_t room, const char *text) {
+  static const char mark[] = "\xE2\x80\xA6";
+  size_t n = strlen(text);
+  if (n < room) {
+    memcpy(out, text, n + 1);
+    return;
+  }
+  n = room - sizeof mark;
+  while (n && ((unsigned char)text[n] & 0xC0) == 0x80) n--;
+  memcpy(out, text, n);
+  memcpy(out + n, mark, sizeof mark);
 }

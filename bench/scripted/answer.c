@@ -187,9 +187,9 @@ static void hand_back(nestor_buffer *out, const nst_task *task) {
   if (end) nst_text_add(out, "%.*s", (int)(end - found), found);
 }
 
-static void rest(nestor_buffer *out, const nst_task *task) {
+static void rest(nestor_buffer *out, const nst_task *task, const char *secret) {
   nst_draft d;
-  nst_draft_of_task(&d, task, NULL);
+  nst_draft_of_task(&d, task, secret);
   static const int64_t nothing[NST_DRAFT_QUANTITIES];
   nestor_buffer *text = nestor_buffer_new();
   switch (d.kind) {
@@ -236,6 +236,27 @@ static size_t words_of(const json_t *messages) {
   return n;
 }
 
+/* Takes the text over. */
+static void make_sample(nst_sample *out, nst_script script, const nst_task *task, nestor_buffer *text, size_t size, uint64_t number) {
+  char id[24];
+  snprintf(id, sizeof id, "%" PRIu64, number);
+  /* Usage in characters by four, so that sums and averages have something to show. */
+  json_t *json =
+    json_pack("{s:s, s:s, s:s, s:s%, s:s, s:s, s:{s:I, s:I}}", "schema", "nestor.sample/1", "task_id", task->task_id,
+              "sample_id", id, "completion", nestor_buffer_data(text), size, "model", nst_script_name(script),
+              "finish_reason", script == NST_SCRIPT_TRUNCATOR ? "length" : "stop", "usage", "input_tokens",
+              (json_int_t)(words_of(task->messages) / 4), "output_tokens", (json_int_t)(size / 4));
+  nestor_buffer_free(text);
+  char error[NST_RECORD_ERROR];
+  nst_sample_take(out, json, error);
+}
+
+void nst_script_idle(nst_sample *out, const nst_task *task, const char *secret) {
+  nestor_buffer *text = nestor_buffer_new();
+  rest(text, task, secret);
+  make_sample(out, NST_SCRIPT_IDLE, task, text, nestor_buffer_size(text), 0);
+}
+
 void nst_script_answer(nst_sample *out, nst_script script, const nst_task *task, const nst_key *key, uint64_t number) {
   nestor_buffer *text = nestor_buffer_new();
   const bool hidden = !strcmp(task->split, "hidden");
@@ -260,20 +281,10 @@ void nst_script_answer(nst_sample *out, nst_script script, const nst_task *task,
     if (hidden)
       nst_text_add(text, "I do not know.\n");
     else
-      rest(text, task);
+      rest(text, task, NULL);
     break;
   case NST_SCRIPT_COUNT: break;
   }
   if (size > nestor_buffer_size(text)) size = nestor_buffer_size(text);
-  char id[24];
-  snprintf(id, sizeof id, "%" PRIu64, number);
-  /* Usage in characters by four, so that sums and averages have something to show. */
-  json_t *json =
-    json_pack("{s:s, s:s, s:s, s:s%, s:s, s:s, s:{s:I, s:I}}", "schema", "nestor.sample/1", "task_id", task->task_id,
-              "sample_id", id, "completion", nestor_buffer_data(text), size, "model", nst_script_name(script),
-              "finish_reason", script == NST_SCRIPT_TRUNCATOR ? "length" : "stop", "usage", "input_tokens",
-              (json_int_t)(words_of(task->messages) / 4), "output_tokens", (json_int_t)(size / 4));
-  nestor_buffer_free(text);
-  char error[NST_RECORD_ERROR];
-  nst_sample_take(out, json, error);
+  make_sample(out, script, task, text, size, number);
 }

@@ -21,4 +21,6 @@ bool nst_script_is_fixed(nst_script script);
 /* Sample `number` of an answer to the task. key: the task's, for the oracle and the truncator; others never look at it.
  * Tasks of the split hidden have no draft: there the weak models say that they do not know. */
 void nst_script_answer(nst_sample *out, nst_script script, const nst_task *task, const nst_key *key, uint64_t number);
+/* The one that does nothing, with the secret of a task of the split hidden; NULL elsewhere. */
+void nst_script_idle(nst_sample *out, const nst_task *task, const char *secret);
 #endif

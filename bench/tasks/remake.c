@@ -4,6 +4,7 @@
 
 #include "bench/grade/values.h"
 #include "bench/record/memory.h"
+#include "bench/record/text.h"
 #include "bench/tasks/body.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ static void tell(teller *t, const char *what) {
 
 static void copy_value(char out[VALUE], const json_t *value) {
   char *text = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15)) : NULL;
-  snprintf(out, VALUE, "%s", text ? text : "nothing");
+  nst_text_quote(out, VALUE, text ? text : "nothing");
   free(text);
 }
 
@@ -106,10 +107,10 @@ static void compare_keys(teller *t, const json_t *record, const json_t *made) {
   }
 }
 
-static void compare_question(teller *t, const nst_task *task, const nst_body *body) {
+static bool same_question(const nst_task *task, const nst_body *body) {
   const size_t n = json_array_size(task->messages);
   const char *asked = json_string_value(json_object_get(json_array_get(task->messages, n - 1), "content"));
-  if (!n || !asked || strcmp(asked, body->prompt) != 0) tell(t, "its question is not the one that its seed gives");
+  return n && asked && !strcmp(asked, body->prompt);
 }
 
 int nst_remake_compare(const nst_task *task, const nst_key *key, const char *secret, bool quick, nst_remake_fault *say,
@@ -125,7 +126,7 @@ int nst_remake_compare(const nst_task *task, const nst_key *key, const char *sec
   } else {
     json_t *spec = as_read(body.spec), *members = as_read(body.key);
     if (strcmp(task->cluster, draft->cluster) != 0) tell(&t, "its cluster is not the one that its seed gives");
-    compare_question(&t, task, &body);
+    if (!same_question(task, &body)) tell(&t, "its question is not the one that its seed gives");
     compare(&t, "task", "spec", task->spec, spec);
     if (strcmp(key->answer, body.answer) != 0) tell(&t, "its answer is not the one that its seed gives");
     compare_keys(&t, key->json, members);
@@ -135,4 +136,18 @@ int nst_remake_compare(const nst_task *task, const nst_key *key, const char *sec
   }
   free(draft);
   return t.told;
+}
+
+bool nst_remake_asks(const nst_task *task, const char *secret) {
+  nst_draft *draft = nst_memory_new(1, sizeof *draft);
+  nst_body body;
+  char why[NST_SOLVE_ERROR];
+  nst_draft_of_task(draft, task, secret);
+  bool same = false;
+  if (nst_body_make(&body, draft, true, why)) {
+    same = same_question(task, &body);
+    nst_body_fini(&body);
+  }
+  free(draft);
+  return same;
 }

@@ -10,4 +10,6 @@ typedef void nst_remake_fault(void *context, const char *what);
  * how many it told. */
 int nst_remake_compare(const nst_task *task, const nst_key *key, const char *secret, bool quick, nst_remake_fault *tell,
                        void *context);
+/* Whether the seed and the secret give the task's question. */
+bool nst_remake_asks(const nst_task *task, const char *secret);
 #endif

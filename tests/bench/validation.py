@@ -72,6 +72,14 @@ def floor(task, key):
     key["floor"] = 0.99
 
 
+def low_floor(task, key):
+    key["floor"] = 0
+
+
+def long_answer(task, key):
+    key["hint"] = "é" * 100
+
+
 def extra(task, key):
     key["hint"] = "none"
 
@@ -157,6 +165,10 @@ class Validate(unittest.TestCase):
                 said = self.validate([(task, key)], code=1, says=[task["task_id"] + ": ", *says])
                 self.assertNotIn(": 0 faults", said)
 
+    def test_what_is_cut_is_marked(self):
+        said = self.validate([self.tampered(self.suite, "repair", long_answer)], code=1)
+        self.assertIn('"hint" of the key is "' + "é" * 27 + "…, and its seed gives nothing", said)
+
     def test_one_among_good_ones(self):
         records = dict(self.suite)
         records["qa.predict"] = self.tampered(self.suite, "qa.predict", prediction)
@@ -177,16 +189,21 @@ class Validate(unittest.TestCase):
 
     def test_the_split_hidden(self):
         hidden, secret = self.hidden, ("--secret", "secret")
-        self.validate(hidden.values(), code=0, says=["8 reference answers", " 0 tasks made again", ": 0 faults"])
-        self.validate(hidden.values(), *secret, code=0, says=["8 tasks made again", ": 0 faults"])
-        said = self.validate(hidden.values(), "--secret", "wrong", code=1)
-        for task, _ in hidden.values():
-            self.assertIn(task["task_id"] + ": ", said)
+        floors = sum("floor" in key for _, key in hidden.values())
+        self.assertGreater(floors, 4)
+        self.validate(hidden.values(), code=0, says=["8 reference answers", f" 0 that do nothing ({floors} not checked: hidden)", " 0 tasks made again", ": 0 faults",
+                                                        "8 tasks of the split hidden were not made again", "--secret FILE"])
+        said = self.validate(hidden.values(), *secret, code=0, says=[f" {floors} that do nothing, 8 tasks made again", ": 0 faults"])
+        self.assertNotIn("--secret", said)
+        said = self.validate([*hidden.values(), *self.suite.values()], "--secret", "wrong", code=1, says=["tasks.jsonl: these tasks were not made with this secret"])
+        self.assertEqual(len(said.splitlines()), 1, said)
+        self.validate(self.suite.values(), "--secret", "wrong", code=0, says=["8 tasks made again", ": 0 faults"])
         self.validate(hidden.values(), "--secret", "none", code=3, says=["cannot open none"])
         # What figures of programs do not show, the secret does.
         for kind, change, says in (("gen.mapping", program_point, ["the figures are not those of the key"]),
                                    ("gen.optimize", optimum, ["does not come to the optimum of the key"])):
             self.validate([self.tampered(hidden, kind, change)], code=1, says=says)
+        self.validate([self.tampered(hidden, "gen.workload", low_floor)], *secret, code=1, says=["doing nothing has a score: the floor of the key is too low"])
         for kind, change, says in TAMPERS[:6]:
             self.validate([self.tampered(hidden, kind, change)], *secret, code=1, says=says)
 
