@@ -170,6 +170,16 @@ static void forgive_truncation(nst_verdict *v, const nst_sample *s) {
   v->score = 0;
 }
 
+/* A revision stays one in its result, which may be published without the sample. */
+static void note_revision(json_t *result, const json_t *sample) {
+  static const char *const members[] = {"parent_sample_id", "arm"};
+  if (!json_is_string(json_object_get(sample, members[0]))) return;
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    json_t *value = json_object_get(sample, members[i]);
+    if (json_is_string(value)) json_object_set_nocheck(result, members[i], value);
+  }
+}
+
 /* Fills the result of sample i; the verdict is done with. */
 static void settle(const batch *b, uint32_t i, nst_verdict *v) {
   const nst_sample *s = &b->samples[i];
@@ -178,6 +188,7 @@ static void settle(const batch *b, uint32_t i, nst_verdict *v) {
   json_t *own_id = NULL;
   if (!json_is_string(sample_id)) sample_id = own_id = json_string(s->sample_id);
   json_t *json = result_json(b->g, task_id, sample_id, b->works[i].task, v, b->works[i].extract.text ? &b->works[i].extract : NULL);
+  note_revision(json, s->json);
   if (b->g->options.timing)
     json_object_set_new(json, "grade_us", json_real((double)((v->nanoseconds + b->works[i].own_ns) / 100) / 10));
   b->results[i] = (nst_result){.json = json, .task_id = json_string_value(json_object_get(json, "task_id")),

@@ -204,7 +204,7 @@ static uint64_t count_at(const json_t *object, const char *a, const char *b) {
 }
 
 /* Usage in the words of both dialects; sums stop short of wrapping. */
-static void add_usage(nst_report_system *s, const json_t *sample) {
+static void add_usage(nst_report_usage *s, const json_t *sample) {
   const json_t *usage = json_object_get(sample, "usage"), *cost = json_object_get(sample, "cost");
   if (json_is_object(usage)) {
     s->with_usage++;
@@ -213,7 +213,7 @@ static void add_usage(nst_report_system *s, const json_t *sample) {
     if (!reasoning) reasoning = count_at(usage, "reasoning_tokens", "reasoning_tokens");
     const uint64_t add[] = {count_at(usage, "prompt_tokens", "input_tokens"),
                             count_at(usage, "completion_tokens", "output_tokens"), reasoning};
-    uint64_t *into[] = {&s->tokens_in, &s->tokens_out, &s->tokens_reasoning};
+    uint64_t *into[] = {&s->in, &s->out, &s->reasoning};
     for (int i = 0; i < 3; i++)
       if (__builtin_add_overflow(*into[i], add[i], into[i])) *into[i] = UINT64_MAX;
   }
@@ -302,7 +302,7 @@ static bool take_sample(void *context, const nst_sample *sample, const nst_resul
   nst_report_cell *cell = &s->cells[task];
   const size_t number = in->file->first_run + in->counts[task]++;
   while (s->nruns <= number) s->runs = more(s->runs, s->nruns++, sizeof *s->runs);
-  add_usage(s, sample->json);
+  add_usage(&s->usage, sample->json);
   note_sample(in->file, sample->json);
   if (sample->completion) {
     const uint64_t print = print_of(sample->completion, sample->completion_size);
@@ -341,7 +341,7 @@ static bool take_revision(void *context, const nst_sample *sample, const nst_res
   reading *in = context;
   const size_t task = task_of(in, sample, result);
   if (in->failed) return false;
-  add_usage(in->system, sample->json);
+  add_usage(&in->system->revised, sample->json);
   note_sample(in->file, sample->json);
   add_step(in, task, sample, result);
   return true;

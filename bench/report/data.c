@@ -138,6 +138,12 @@ static json_t *rounds(const nst_report *r, const nst_report_system *s) {
   return out;
 }
 
+static json_t *usage(const nst_report_usage *u) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "prompt", whole(u->in), "completion", whole(u->out), "reasoning",
+                   whole(u->reasoning), "samples", whole(u->with_usage), "cost",
+                   u->with_cost ? real(u->cost) : json_null(), "samples_with_cost", whole(u->with_cost));
+}
+
 static json_t *system_json(const nst_report *r, const nst_report_system *s) {
   json_t *out = json_object();
   json_object_set_new(out, "name", text(s->name));
@@ -161,11 +167,8 @@ static json_t *system_json(const nst_report *r, const nst_report_system *s) {
   json_object_set_new(out, "metrics", metrics(s));
   json_object_set_new(out, "by_kind_level_and_metric", nst_parts_json(s));
   json_object_set_new(out, "rounds", rounds(r, s));
-  json_object_set_new(out, "tokens",
-                      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "prompt", whole(s->tokens_in), "completion",
-                                whole(s->tokens_out), "reasoning", whole(s->tokens_reasoning), "samples",
-                                whole(s->with_usage), "cost", s->with_cost ? real(s->cost) : json_null(),
-                                "samples_with_cost", whole(s->with_cost)));
+  json_object_set_new(out, "tokens", usage(&s->usage));
+  json_object_set_new(out, "tokens_of_revisions", usage(&s->revised));
   return out;
 }
 

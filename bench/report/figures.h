@@ -100,6 +100,12 @@ typedef struct {
   uint64_t judged, passed, parents_failed, fixed, parents_passed, broken;
 } nst_report_round;
 
+/* Tokens as servers counted them, and costs; how many samples said so. */
+typedef struct {
+  uint64_t in, out, reasoning, with_usage, with_cost;
+  double cost;
+} nst_report_usage;
+
 typedef struct {
   char *name; /* tells it from the others */
   char *facts[NST_FACT_COUNT];
@@ -112,8 +118,7 @@ typedef struct {
   nst_report_round *rounds;
   size_t nparts, nmetrics, nexamples, nruns, nrounds;
   uint64_t outcomes[NST_OUTCOME_COUNT], ungraded, missing, samples; /* samples: expected of all tasks */
-  uint64_t tokens_in, tokens_out, tokens_reasoning, with_usage, with_cost;
-  double cost;
+  nst_report_usage usage, revised; /* of first answers, and of revisions */
   /* made of these */
   nst_mean pass[NST_REPORT_KINDS][NST_REPORT_LEVELS]; /* [kind][level - 1] */
   nst_interval interval[NST_REPORT_KINDS][NST_REPORT_LEVELS];

@@ -401,29 +401,37 @@ static void metrics(nst_report_tables *all, const nst_report *r) {
   finish(all);
 }
 
+/* passes: 0 where a cost for each is no figure of these samples. */
+static void usage_row(nst_report_table *t, const char *name, const char *of, const nst_report_usage *u,
+                      uint64_t passes) {
+  if (!u->with_usage && !u->with_cost) return;
+  name_cell(t, name);
+  cell(t, "%s", of);
+  count_cell(t, u->in);
+  count_cell(t, u->out);
+  count_cell(t, u->reasoning);
+  if (u->with_usage)
+    cell(t, "%.1f", (double)u->out / (double)u->with_usage);
+  else
+    cell(t, "-");
+  if (u->with_cost)
+    cell(t, "%.4f", u->cost);
+  else
+    cell(t, "-");
+  if (u->with_cost && passes)
+    cell(t, "%.4f", u->cost / (double)passes);
+  else
+    cell(t, "-");
+  count_cell(t, u->with_usage);
+}
+
 static void tokens(nst_report_tables *all, const nst_report *r) {
   nst_report_table *t = begin(all, "tokens", "Tokens", "Tokens and cost");
-  head(t, "model|prompt|completion|of it reasoning|completion a sample|cost|cost a pass|samples with usage");
+  head(t, "model|of|prompt|completion|of it reasoning|completion a sample|cost|cost a pass|samples with usage");
   for (size_t i = 0; i < r->nsystems; i++) {
     const nst_report_system *s = &r->systems[i];
-    if (!s->with_usage && !s->with_cost) continue;
-    name_cell(t, s->name);
-    count_cell(t, s->tokens_in);
-    count_cell(t, s->tokens_out);
-    count_cell(t, s->tokens_reasoning);
-    if (s->with_usage)
-      cell(t, "%.1f", (double)s->tokens_out / (double)s->with_usage);
-    else
-      cell(t, "-");
-    if (s->with_cost)
-      cell(t, "%.4f", s->cost);
-    else
-      cell(t, "-");
-    if (s->with_cost && s->outcomes[NST_OUTCOME_PASSED])
-      cell(t, "%.4f", s->cost / (double)s->outcomes[NST_OUTCOME_PASSED]);
-    else
-      cell(t, "-");
-    count_cell(t, s->with_usage);
+    usage_row(t, s->name, "first answers", &s->usage, s->outcomes[NST_OUTCOME_PASSED]);
+    usage_row(t, s->name, "revisions", &s->revised, 0);
   }
   finish(all);
 }

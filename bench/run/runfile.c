@@ -483,6 +483,19 @@ typedef struct {
   void *context;
 } callee;
 
+/* What is known of a sample by its result alone: its names, and whether it is a revision. */
+static nst_sample sample_of(const row *r, const json_t *result) {
+  static const char *const members[] = {"parent_sample_id", "arm"};
+  nst_sample sample = {.json = json_pack("{s:s, s:s}", "task_id", r->text[2], "sample_id", r->text[3])};
+  for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+    json_t *value = json_object_get(result, members[i]);
+    if (json_is_string(value)) json_object_set(sample.json, members[i], value);
+  }
+  sample.task_id = json_string_value(json_object_get(sample.json, "task_id"));
+  sample.sample_id = json_string_value(json_object_get(sample.json, "sample_id"));
+  return sample;
+}
+
 /* *go_on: what the callee said. false: the record is damaged (said). */
 static bool show_task(nst_runfile *run, const row *r, const callee *to, bool *go_on, char *error) {
   nst_task task;
@@ -497,15 +510,11 @@ static bool show_sample(nst_runfile *run, const row *r, const callee *to, bool *
   nst_sample sample = {0};
   nst_result result = {0};
   char why[NST_RECORD_ERROR];
-  if (r->text[0]) {
-    if (!nst_sample_parse(&sample, r->text[0], r->size[0], why)) return bad_row(run, r, "record", why, error);
-  } else {
-    sample = (nst_sample){.json = json_pack("{s:s, s:s}", "task_id", r->text[2], "sample_id", r->text[3])};
-    sample.task_id = json_string_value(json_object_get(sample.json, "task_id"));
-    sample.sample_id = json_string_value(json_object_get(sample.json, "sample_id"));
-  }
+  if (r->text[0] && !nst_sample_parse(&sample, r->text[0], r->size[0], why))
+    return bad_row(run, r, "record", why, error);
   const bool ok =
     !r->text[1] || nst_result_parse(&result, r->text[1], r->size[1], why) || bad_row(run, r, "result", why, error);
+  if (!r->text[0]) sample = sample_of(r, result.json);
   if (ok) *go_on = to->sample(to->context, &sample, r->text[1] ? &result : NULL);
   nst_result_fini(&result);
   nst_sample_fini(&sample);
@@ -549,6 +558,12 @@ static bool walk(nst_runfile *run, const char *order, const statement at[2], con
 /* sample_id that begin with a number are in its order. */
 #define BY_TASK_AND_NUMBER                                                                                             \
   "ORDER BY t.position IS NULL, t.position, x.task_id, CAST(x.sample_id AS INTEGER), x.sample_id"
+/* Rows of first answers (NULL) or of revisions (NOT NULL): samples, and results whose sample is not there. */
+#define ROWS(which)                                                                                                    \
+  "SELECT x.id, x.alone FROM (SELECT rowid AS id, 0 AS alone, task_id, sample_id FROM sample WHERE parent IS " which   \
+  " UNION ALL SELECT r.rowid, 1, r.task_id, r.sample_id FROM result r LEFT JOIN sample s USING (task_id, sample_id) "  \
+  "WHERE s.task_id IS NULL AND CASE WHEN json_valid(r.json) THEN json_extract(r.json, '$.parent_sample_id') END IS "   \
+  which ") x LEFT JOIN task t USING (task_id) " BY_TASK_AND_NUMBER
 
 bool nst_runfile_each_task(nst_runfile *run, nst_runfile_task_fn *each, void *context, char error[NST_RUNFILE_ERROR]) {
   return walk(run, "SELECT rowid, 0 FROM task ORDER BY position, task_id", (const statement[]){TASK_AT, TASK_AT},
@@ -557,21 +572,14 @@ bool nst_runfile_each_task(nst_runfile *run, nst_runfile_task_fn *each, void *co
 
 bool nst_runfile_each_sample(nst_runfile *run, nst_runfile_sample_fn *each, void *context,
                              char error[NST_RUNFILE_ERROR]) {
-  return walk(run,
-              "SELECT x.id, x.alone FROM (SELECT rowid AS id, 0 AS alone, task_id, sample_id FROM sample WHERE parent "
-              "IS NULL UNION ALL "
-              "SELECT r.rowid, 1, r.task_id, r.sample_id FROM result r LEFT JOIN sample s USING (task_id, sample_id) "
-              "WHERE s.task_id IS NULL) x "
-              "LEFT JOIN task t USING (task_id) " BY_TASK_AND_NUMBER,
-              (const statement[]){SAMPLE_AT, RESULT_ALONE_AT}, &(callee){NULL, each, context}, error);
+  return walk(run, ROWS("NULL"), (const statement[]){SAMPLE_AT, RESULT_ALONE_AT}, &(callee){NULL, each, context},
+              error);
 }
 
 bool nst_runfile_each_revision(nst_runfile *run, nst_runfile_sample_fn *each, void *context,
                                char error[NST_RUNFILE_ERROR]) {
-  return walk(
-    run,
-    "SELECT x.rowid, 0 FROM sample x LEFT JOIN task t USING (task_id) WHERE x.parent IS NOT NULL " BY_TASK_AND_NUMBER,
-    (const statement[]){SAMPLE_AT, SAMPLE_AT}, &(callee){NULL, each, context}, error);
+  return walk(run, ROWS("NOT NULL"), (const statement[]){SAMPLE_AT, RESULT_ALONE_AT}, &(callee){NULL, each, context},
+              error);
 }
 
 bool nst_runfile_find(nst_runfile *run, const char *task_id, const char *sample_id, nst_runfile_sample_fn *each,

@@ -26,7 +26,8 @@ nst_runfile *nst_runfile_open(const char *path, bool create, char error[NST_RUNF
 /* In memory, for demonstrations and tests. */
 nst_runfile *nst_runfile_memory(char error[NST_RUNFILE_ERROR]);
 /* In memory, from JSON Lines; any of the paths may be NULL. Two samples, or results, of one task and number are an
- * error. A result without its sample is shown with a sample of its names alone (neither completion nor error). */
+ * error. A result without its sample is shown with a sample of its names alone (neither completion nor error),
+ * as a revision where it says so. */
 nst_runfile *nst_runfile_read_jsonl(const char *tasks, const char *samples, const char *results,
                                     char error[NST_RUNFILE_ERROR]);
 void nst_runfile_free(nst_runfile *run);

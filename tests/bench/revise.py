@@ -12,7 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from client import Case  # noqa: E402
+from client import NESTOR, Case  # noqa: E402
 from server import Server, chat, refuse  # noqa: E402
 
 ARMS = ("resample", "self", "compiler", "metrics", "counterexample")
@@ -227,7 +227,7 @@ class Revisions(Case):
         tasks, key = self.files(6)
         with Server(Model()) as server:
             self.verb = "run"
-            self.run_it(server, tasks, "--seed", 0, "--temperature", 0, "--samples", 2, "--key", key)
+            self.run_it(server, tasks, "--seed", 0, "--temperature", 0, "--samples", 2, "--key", key, "--price-in", 1, "--price-out", 2)
             self.assertEqual(len(server.requests), 12)
             self.verb = "revise"
             self.rounds(server, tasks, key, "--samples", 2, "--rounds", 1)
@@ -235,6 +235,30 @@ class Revisions(Case):
         with sqlite3.connect(self.run_file) as db:
             self.assertEqual(db.execute("SELECT count(*) FROM result").fetchone(), (72,))
             self.assertEqual(db.execute("SELECT count(*) FROM sample WHERE parent IS NULL").fetchone(), (12,))
+            lines = [text for (text,) in db.execute("SELECT json FROM sample ORDER BY task_id, sample_id")]
+        # Published as lines, results alone say which are revisions.
+        (self.dir / "samples.jsonl").write_text("".join(line + "\n" for line in lines))
+        results = self.dir / "results.jsonl"
+        results.write_text(self.bench("grade", "samples.jsonl", "--tasks", tasks, "--key", key))
+        graded = [json.loads(line) for line in results.read_text().splitlines()]
+        self.assertEqual(sum("parent_sample_id" in r for r in graded), 60)
+        self.assertEqual({r["arm"] for r in graded if "parent_sample_id" in r}, set(ARMS))
+        (whole,) = json.loads(self.bench("report", self.run_file, "--format", "json"))["models"]
+        (alone,) = json.loads(self.bench("report", "results.jsonl", "--tasks", tasks, "--format", "json"))["models"]
+        self.assertEqual(whole["samples"], 12)
+        for member, n in ("tokens", 12), ("tokens_of_revisions", 60):
+            self.assertEqual((whole[member]["samples"], whole[member]["prompt"], whole[member]["completion"]), (n, 10 * n, 4 * n))
+            self.assertAlmostEqual(whole[member]["cost"], 18e-6 * n)  # at 1 a million in, 2 out
+        text = self.bench("report", self.run_file)
+        self.assertRegex(text, rf"(?m)^ +m +first answers +120 +48 +0 +4\.0 +0\.0002 +{216e-6 / whole['outcomes']['passed']:.4f} +12$")
+        self.assertRegex(text, r"(?m)^ +m +revisions +600 +240 +0 +4\.0 +0\.0011 +- +60$")
+        for member in ("samples", "pass_at_1", "score", "outcomes", "rounds", "pass_at_k"):
+            self.assertEqual(alone[member], whole[member], member)
+
+    def bench(self, verb, *args):
+        done = subprocess.run([NESTOR, "bench", verb, *map(str, args)], cwd=self.dir, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
 
 
 if __name__ == "__main__":
