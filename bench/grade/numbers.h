@@ -1,13 +1,14 @@
 /* Answers that are a choice or numbers.
  *
- * A choice: the last line with `answer:` whose first word behind it is a choice (words such as "option" are passed over, marks are not
- * read); else the member "answer" of the last JSON object; else the last choice that stands alone as a word. Where another is
- * offered beside it ("A or B", "B (or A)") there is none; one in a reason ("B, because A moves more") is not offered.
+ * A choice: the last line with `answer:`, which begins with it but for words such as "option"; else the member "answer" of the last JSON object that
+ * has one; else the last choice that stands alone as a word. Another behind it makes it none, unless it stands in a reason ("B, because A moves more").
  *
- * Numbers: the last line with `answer:`, or what follows it where the line ends there; else the last JSON object with the names of the quantities;
- * else, where one is asked for, the last number. `name = number` and `name: number` in any order, or as many numbers as are asked for in
- * their order. 4096, 4,096, 4_096, 4.096e3 and 4 KiB are read exactly; a unit is converted where the quantity is in bytes, and a unit
- * of another kind makes the number wrong. A quantity given twice with two values is no answer. */
+ * Numbers: the last line with `answer:`, or what follows it where the line ends there; else the last JSON object with any of the quantities; else, where
+ * one is asked for, the last number. `name = value` and `name: value` in any order, or as many values as are asked for in their order. 4096, 4,096, 4_096,
+ * 4.096e3 and 4 KiB are read exactly; a unit is converted where the quantity is in bytes, and a unit of another kind makes the number wrong. Two values
+ * where one is asked for are no answer.
+ *
+ * An answer line that holds a choice or a digit is the answer, and where it is refused there is none. The rule in full is in docs/benchmark.md. */
 #ifndef NST_BENCH_GRADE_NUMBERS_H
 #define NST_BENCH_GRADE_NUMBERS_H
 #include "bench/grade/extract.h"

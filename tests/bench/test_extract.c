@@ -94,7 +94,8 @@ static void anything_may_be_in_a_completion(void **state) {
   enum { SIZE = 2 << 20 };
   char *text = malloc(SIZE);
   assert_non_null(text);
-  static const char *const units[] = {"\"</think>\"", "</think>", "```\n", "~~~", "answer:", "{", "}{", "1,", "mapping m of ", "<think>", "\""};
+  static const char *const units[] = {"\"</think>\"", "</think>", "```\n", "~~~", "answer:", "{", "}{", "1,", "x = ", "x=x*", "x = 1 or ", "B. A, C ", "x = (", "{}",
+                                       "{\"x\":1,}", "answer: {", "mapping m of ", "<think>", "\""};
   for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
     const size_t n = strlen(units[k]);
     for (size_t i = 0; i < SIZE; i++) text[i] = units[k][i % n];
@@ -142,7 +143,12 @@ static void choices_are_read(void **state) {
     "B (or A)", "B (A)", "B/A", "A or B or C", "A, B, C", "A and B", "A and B are equal", "either A or C", "both A and C", "probably A or B", "B, or A",
     "B; or maybe A", "B, possibly the mapping C", "B [or option A]", "**B** or **A**", "`B` | `A`", "B & C", "B + C", "B A", "B - or A", "B \u2014 or A",
     "\u201cB\u201d or \u201cA\u201d", "B. Or A.", "B = C", "\\boxed{B} or \\boxed{A}", "B and/or A", "B or A depending on K", "(A, C)", "A or C, because they tie",
-    "B, alternatively A"};
+    "B, alternatively A", "B as well as A", "B but could be A", "B if lucky, otherwise A", "B unless it is A", "B tied with A", "B, equally A", "B plus A",
+    "B \u2192 A", "B.A", "B>A", "B > A", "not B", "anything but B", "B followed by A", "B, then A", "B ~ A", "B (close to A)", "B: A", "B; A", "B. A.", "B, A too",
+    "B \u2248 A", "B. A as well", "B \u2014 A", "B [A]", "B, if not A", "B. Maybe A is less", "B, A, because they tie", "neither A nor C but B",
+    "A is wrong, B", "B versions of A", "B, A plus C", "I would say B or A", "B\u2026A", "B because or A", "B, not sure, A", "B. Actually A is best", "B; A is right",
+    "B (tie with A)", "B? A?",
+    "B == A"};
   for (size_t i = 0; i < sizeof hedges / sizeof *hedges; i++) {
     char text[128];
     snprintf(text, sizeof text, "answer: %s", hedges[i]);
@@ -152,12 +158,23 @@ static void choices_are_read(void **state) {
   }
   static const char *const reasons[] = {"B, because A moves more", "B (A moves more)", "B, not A", "B. A is larger and C too", "B rather than A or C", "B, since A and C move more",
                                         "B. C: 400 bytes, A: 500 bytes", "B, A moves more", "B (not A)", "B; C reads 12 more", "B < C < A", "B, B", "B (mapping B)",
-                                        "B \u2014 A moves more", "B (\u043d\u0435 A)", "B is better than A", "B! A has more.", "probably B"};
+                                        "B \u2014 A moves more", "B (\u043d\u0435 A)", "B is better than A", "B! A has more.", "probably B",
+                                        "**B**", "(B)", "`B`.", "the mapping B", "the best mapping is **B**", "Option B", "it is B", "\u201cB\u201d", "B\nor A", "B = B",
+                                        "B. Off-chip traffic: A 400, B 300, C 500 bytes", "B: A and C move more", "B. A reads 1.5 times more than C. C is larger.",
+                                        "B, as it reads less than A", "B, unlike A", "B over A", "B (A: 400 bytes)", "B, while A spills", "B, whereas C = 12",
+                                        "B; A, C, and A are larger", "B compared to A or C", "my answer is B", "B (400 bytes) < A (500 bytes)", "B, which moves less than A",
+                                        "B - A and C move more", "B (smallest: 12, then A 14)"};
   for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
     char text[128];
     snprintf(text, sizeof text, "answer: %s", reasons[i]);
     chooses(text, "B", NST_STEP_ANSWER_LINE);
   }
+  /* A line that is refused is the answer still; one that names nothing leaves it to an object. */
+  chooses("I take B.\nanswer: none", NULL, NST_STEP_NONE);
+  chooses("{\"answer\": \"B\"}\nanswer: as above", "B", NST_STEP_JSON);
+  chooses("{\"answer\": \"B\"}\nanswer: A or C", NULL, NST_STEP_NONE);
+  chooses("{\"answer\": \"not B\"}", NULL, NST_STEP_NONE);
+  chooses("{\"answer\": \"mapping B\"}\n{\"note\": \"fine\"}", "B", NST_STEP_JSON);
   chooses("I compared A, B and C. It is B.", "B", NST_STEP_LAST);
   chooses("A: 4\nC: 5\nB: 3", "B", NST_STEP_LAST);
   chooses("It is B or C.", NULL, NST_STEP_NONE);
@@ -217,6 +234,45 @@ static void numbers_are_read_exactly(void **state) {
   reads("answer:\n\n  4096\n", e, 4096);
 }
 
+/* More than one number where one is asked for, a number that is part of something, and what is no equal: none, whatever is right before it. */
+static void a_hedged_number_is_none(void **state) {
+  (void)state;
+  static const char *const none[] = {
+    "reads = 13, reads = 12", "13 or 12", "1 2 3 12", "between 0 and 12", "reads = 12 or 13", "reads = 12 * 3", "reads = 12/3", "reads = 12 million",
+    "reads = 12-22", "reads = 12 - 22", "reads = 12K", "reads = 12x12", "reads = 12%", "reads = not 12", "reads = > 12", "12 or 13", "12 * 3", "12/3", "12 million",
+    "12-22", "12K", "12x12", "12%", "not 12", "> 12", "< 12", "~12", "\u2248 12", "about 12", "{\"reads\": \"12 or 13\"}", "{\"reads\": \"952 * 5\"}",
+    "{\"reads\": \"952..8568\"}", "{\"reads\": 13} or {\"reads\": 12}", "{\"reads\": 12} or 13", "{\"reads\": 12}, {\"reads\": 13}", "13 = 12", "reads = 13 = 12",
+    "12 = 4 * 3", "12 (or 13)", "12 (13)", "12. Or 13", "12; 13", "12, 13", "12 to 13", "12 \u2014 13", "12, or maybe reads is 13", "reads is 13, or 12", "12 +- 1",
+    "12 \u00b1 1", "12 thousand", "12 dozen", "12 | 13", "12 and 13", "12\u00d73", "12^2", "12!= 13", "either 12 or 13", "12 because it is 12 or 13", "12..13", "12.5.1",
+    "{\"reads\": 12.0000000000000000000000001}", "12.0000000000000000000000001", "{\"reads\": 1e400}", "{\"reads\": \"~12\"}", "{\"reads\": [12, 13]}", "12, maybe_reads = 13 or 14",
+    "13, reads = 12", "not reads = 12", "reads = 12 (reads = 13)", "12 times 3", "x = 12 or 13 = 13", "12 \u2192 13", "12 (13?)", "12 as 13", "{\"reads\": 12}; {\"reads\": 13}", "{\"reads\": 12, \"reads\": 13}",
+    "{\"reads\": \"12K\"}", "{'reads': 12} or {'reads': 13}", "reads >= 12", "reads != 12", "12? 13?"};
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+    char text[160];
+    snprintf(text, sizeof text, "It is 12.\nanswer: %s", none[i]);
+    reads_none(text, NST_UNIT_ELEMENTS);
+  }
+  reads_none("reads: 12K", NST_UNIT_ELEMENTS);
+  reads_none("{\"reads\": \"12 or 13\"}", NST_UNIT_ELEMENTS);
+  reads_none("It is 12.\nanswer: lots", NST_UNIT_ELEMENTS);
+  static const char *const good[] = {
+    "12", "12.", "12,", "**12**", "`12`", "*12*", "$12$", "\\(12\\)", "12 elements", "12 elements.", "reads = 12 elements", "reads = 4 * 3 = 12", "4 * 3 = 12", "4 \u00d7 3 = 12",
+    "4 \\times 3 = 12", "M * K = 4 * 3 = 12", "ceil(M / 4) * (2 + 1) = 12", "(4 * 3) = 12", "reads = **4 * 3 = 12**", "12 (4 * 3)", "12 (4 times 3 elements)", "12 (A is read 3 times)",
+    "12 (12)", "12, because each of 4 is read 3 times", "12; each of 4 tiles is read 3 times", "12 - each is read 3 times", "12 \u2014 each of 4 is read 3 times", "12. That is 4 * 3.", "reads is 12",
+    "the number of reads is 12", "a total of 12 elements", "12 in total", "reads = 12, other_one = 5", "**reads** = **12**", "`reads`: `12`", "{\"reads\": 12}",
+    "{\"reads\": 12}.", "{reads: 12}", "{'reads': 12}", "{\"reads\": 12, }", "`{\"reads\": 12}`", "{\"reads\":\n12}", "\n```json\n{\n  \"reads\": 12\n}\n```\n",
+    "{\"reads\": 12} (4 * 3)", "{\"reads\": 12}, as 4 * 3 = 12", "{\"reads\": \"4 * 3 = 12\"}", "{\"reads\": \"12 elements\"}", "{\"reads\": 12.0}", "1.2e1", "reads = 12\n13 or 14",
+    "= 12", "12 words", "\\boxed{12}", "reads := 12", "\\text{reads} = 12", "\\(reads = 12\\)", "12 since N > 1", "(12)"};
+  for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+    char text[160];
+    snprintf(text, sizeof text, "Not 13.\nanswer: %s", good[i]);
+    reads(text, NST_UNIT_ELEMENTS, 12);
+  }
+  reads("answer: 12 B", NST_UNIT_BYTES, 12);
+  reads("answer: 4096 (4 KiB)", NST_UNIT_BYTES, 4096);
+  reads("answer: 4 KiB = 4096 B", NST_UNIT_BYTES, 4096);
+}
+
 static void what_is_no_whole_number_of_its_unit_has_no_value(void **state) {
   (void)state;
   const nst_unit e = NST_UNIT_ELEMENTS, b = NST_UNIT_BYTES;
@@ -249,6 +305,11 @@ static void several_quantities_go_by_name_or_in_order(void **state) {
     {"answer:\n- reads_A: 10\n- glb: 20\n", 10, 20},
     {"answer:\n* **reads_A** = 10\n* `glb` = 20 B\n", 10, 20},
     {"answer: reads_A = 10, reads_A = 10, glb = 20", 10, 20},
+    {"answer: reads\\_A = 10 and glb = 20.", 10, 20},
+    {"answer: reads_A = 2 * 5 = 10 (each twice), glb = 20 B", 10, 20},
+    {"answer: **reads_A = 10, glb = 20**", 10, 20},
+    {"answer: reads_A is 10; glb is 20", 10, 20},
+    {"answer: (10, 20)", 10, 20},
   };
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
     const nst_extract x = nst_extract_numbers(v, q, 2, good[i].text, strlen(good[i].text));
@@ -256,7 +317,8 @@ static void several_quantities_go_by_name_or_in_order(void **state) {
       fail_msg("%s: %s %d %lld %d %lld", good[i].text, nst_step_name(x.step), (int)v[0].kind, (long long)v[0].whole, (int)v[1].kind,
                (long long)v[1].whole);
   }
-  static const char *const bad[] = {"answer: reads_A = 10, reads_A = 11, glb = 20", "answer: 1, 2, 3", "answer: 7", "7 8"};
+  static const char *const bad[] = {"answer: reads_A = 10, reads_A = 11, glb = 20", "answer: 1, 2, 3", "answer: 7", "7 8", "answer: 10 or 20",
+                                    "answer: reads_A = 10 or 11, glb = 20", "answer: reads_A = 10, glb = 20 or 21", "answer: 10, 20 or 21"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
     if (nst_extract_numbers(v, q, 2, bad[i], strlen(bad[i])).step != NST_STEP_NONE) fail_msg("%s is read", bad[i]);
   const char half[] = "answer: reads_A = 10";
@@ -283,6 +345,11 @@ static void objects_are_read_whole(void **state) {
     {"{\"reads_A\": 1, \"glb\": 2, \"why\": {}, \"more\": {}}\nNo:\n{\"reads_A\": 10, \"glb\": 20, \"why\": {}, \"more\": {}}", 10, 20},
     {"[{\"reads_A\": 1, \"glb\": 2}, {\"reads_A\": 10, \"glb\": 20}]", 10, 20},
     {"{\"reads_A\": 10, \"glb\": 20, \"why\": {}}\nThe set {m, k} and } are all.", 10, 20},
+    {"{\"reads_A\": 10, \"glb\": 20}\n{\"note\": \"fine\"} {\"unit\": \"elements\"}", 10, 20},
+    {"{\"reads_A\": 10, \"glb\": 20}\nwith {\"other\": 1}", 10, 20},
+    {"answer: {\"reads_A\": 10,\n\"glb\": 20}\n{\"note\": \"fine\"}", 10, 20},
+    {"answer: {\n\"reads_A\": 10,\n\"glb\": 20,\n}", 10, 20},
+    {"{\"reads\\_A\": 10, \"glb\": 20,}", 10, 20},
     {"for (;;) { x } {\"reads_A\": 10, \"glb\": 20, \"why\": {}, \"more\": {}}", 10, 20},
   };
   for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
@@ -292,11 +359,12 @@ static void objects_are_read_whole(void **state) {
       fail_msg("%s: %s %d %lld %d %lld", good[i].text, nst_step_name(x.step), (int)v[0].kind, (long long)v[0].whole, (int)v[1].kind,
                (long long)v[1].whole);
   }
-  /* What is cut within an object is none; the last object without them holds no answer, whatever stood before. */
+  /* What is cut within an object is none. */
   static const char *const bad[] = {"{\"reads_A\": 10, \"glb\": 20, \"why\": {\"a\": {}, \"b\": {}}",
                                     "{\"reads_A\": 10, \"glb\": 20, \"why\": \"}",
                                     "{\"reads_A\": 10, \"glb\": 20, \"why\": [{}, {}",
-                                    "{\"reads_A\": 10, \"glb\": 20}\nwith {\"other\": 1}"};
+                                    "answer: {\"reads_A\": 1, \"glb\": 2} or {\"reads_A\": 10, \"glb\": 20}",
+                                    "answer: {\"reads_A\": 10,\n\"glb\": 20} or {\"reads_A\": 1}"};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     nst_figure v[2];
     if (nst_extract_numbers(v, q, 2, bad[i], strlen(bad[i])).step != NST_STEP_NONE) fail_msg("%s is read", bad[i]);
@@ -317,6 +385,7 @@ int main(void) {
     cmocka_unit_test(refusals_are_told_from_silence),
     cmocka_unit_test(choices_are_read),
     cmocka_unit_test(numbers_are_read_exactly),
+    cmocka_unit_test(a_hedged_number_is_none),
     cmocka_unit_test(what_is_no_whole_number_of_its_unit_has_no_value),
     cmocka_unit_test(several_quantities_go_by_name_or_in_order),
     cmocka_unit_test(objects_are_read_whole),
