@@ -2,6 +2,7 @@
 #include "bench/cli/answers.h"
 
 #include "bench/record/memory.h"
+#include "bench/report/out.h"
 
 #include "cli/cli.h"
 
@@ -64,6 +65,7 @@ typedef struct {
   json_t *index;                                                    /* of the tasks that are asked, by name */
   uint64_t answers, others, failed, refused, judged, cut, repeated; /* others: of tasks that are not asked now */
   char first_repeated[256];
+  nst_reasons reasons;
   double tokens_in, tokens_out, cost;
   bool priced;
 } contents;
@@ -74,7 +76,7 @@ static bool count_sample(void *context, const nst_sample *sample, const nst_resu
   contents *c = context;
   const json_t *at = json_object_get(c->index, sample->task_id);
   if (!at) return c->others++, true;
-  if (sample->error) return c->failed++, true;
+  if (sample->error) return nst_reasons_add(&c->reasons, sample->error), c->failed++, true;
   c->answers++;
   c->judged += result != NULL;
   c->refused += result ? result->outcome == NST_OUTCOME_REFUSED
@@ -107,6 +109,24 @@ static bool count_sample(void *context, const nst_sample *sample, const nst_resu
   return true;
 }
 
+void bench_tell_reasons(nst_reasons *reasons) {
+  enum { MOST_TOLD = 3 };
+  uint64_t others = 0;
+  nst_reasons_sort(reasons);
+  for (size_t i = 0; i < reasons->n; i++) {
+    if (i >= MOST_TOLD) {
+      others += reasons->items[i].n;
+      continue;
+    }
+    char *clean = nst_out_clean(reasons->items[i].text, true, 0);
+    cli_say("%llu of them: %s", (unsigned long long)reasons->items[i].n, clean);
+    free(clean);
+  }
+  if (others)
+    cli_say("%llu of them for %zu other reason%s; `nestor bench report` has all", (unsigned long long)others,
+            reasons->n - MOST_TOLD, reasons->n - MOST_TOLD == 1 ? "" : "s");
+}
+
 int bench_tell_answers(bench_asking *a, int code) {
   contents c = {.a = a, .index = json_object()};
   char error[NST_RUNFILE_ERROR], in[32], out[32], cost[48] = "", others[64] = "";
@@ -116,6 +136,7 @@ int bench_tell_answers(bench_asking *a, int code) {
   if (!read) {
     cli_say("%s", error);
     free(c.digests);
+    nst_reasons_fini(&c.reasons);
     return CLI_IO;
   }
   bench_amount(in, c.tokens_in), bench_amount(out, c.tokens_out);
@@ -135,11 +156,12 @@ int bench_tell_answers(bench_asking *a, int code) {
             "or is its seed fixed?",
             (unsigned long long)c.repeated, c.repeated == 1 ? "task has" : "tasks have", c.first_repeated);
   if (c.failed) {
-    cli_say("%llu answers never came, for trouble of the server or the network (infra_error); the same command asks "
-            "for them again",
-            (unsigned long long)c.failed);
+    cli_say("%llu answer%s never came (infra_error); the same command asks for %s again", (unsigned long long)c.failed,
+            c.failed == 1 ? "" : "s", c.failed == 1 ? "it" : "them");
+    bench_tell_reasons(&c.reasons);
     if (code == CLI_GOOD) code = CLI_STOPPED;
   }
   free(c.digests);
+  nst_reasons_fini(&c.reasons);
   return code;
 }

@@ -141,13 +141,14 @@ static void print_text(const nst_revise_round *rounds, const plan *p) {
   for (int arm = 0; arm < NST_ARM_COUNT; arm++)
     for (uint64_t k = 0; p->on[arm] && k < p->rounds; k++) {
       const nst_revise_round *r = &rounds[(uint64_t)arm * p->rounds + k];
-      char passed[48], fixed[64], broken[64], in[32], out[32];
+      char passed[48], fixed[64], broken[64], in[32], out[32], gain[32] = "-";
       rate(passed, nst_revise_passed(r), r->chains);
       rate_within(fixed, r->fixed, r->wrong);
       rate_within(broken, r->broken, r->right);
       bench_amount(in, r->tokens_in), bench_amount(out, r->tokens_out);
-      printf("%-15s %5llu  %-20s %-34s %-34s %+7.1f %10s %10s %8llu\n", nst_arm_name((nst_arm)arm),
-             (unsigned long long)k + 1, passed, fixed, broken, nst_revise_gain(r), in, out,
+      if (r->chains) snprintf(gain, sizeof gain, "%+.1f", nst_revise_gain(r));
+      printf("%-15s %5llu  %-20s %-34s %-34s %7s %10s %10s %8llu\n", nst_arm_name((nst_arm)arm),
+             (unsigned long long)k + 1, passed, fixed, broken, gain, in, out,
              (unsigned long long)r->missing);
     }
 }
@@ -160,11 +161,12 @@ static void print_json(const nst_revise_round *rounds, const plan *p) {
   for (int arm = 0; arm < NST_ARM_COUNT; arm++)
     for (uint64_t k = 0; p->on[arm] && k < p->rounds; k++) {
       const nst_revise_round *r = &rounds[(uint64_t)arm * p->rounds + k];
-      json_t *json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:I, s:I, s:I}", "arm",
+      json_t *json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:I}", "arm",
                                nst_arm_name((nst_arm)arm), "round", (json_int_t)k + 1, "chains", (json_int_t)r->chains,
                                "passed", (json_int_t)nst_revise_passed(r), "wrong_before", (json_int_t)r->wrong,
                                "fixed", (json_int_t)r->fixed, "right_before", (json_int_t)r->right, "broken",
-                               (json_int_t)r->broken, "gain", nst_revise_gain(r), "tokens_in", (json_int_t)r->tokens_in,
+                               (json_int_t)r->broken, "gain",
+                               r->chains ? json_real(nst_revise_gain(r)) : json_null(), "tokens_in", (json_int_t)r->tokens_in,
                                "tokens_out", (json_int_t)r->tokens_out, "missing", (json_int_t)r->missing);
       put_interval(json, "fixed_interval", nst_stats_rate(r->fixed, r->wrong, 0.95));
       put_interval(json, "broken_interval", nst_stats_rate(r->broken, r->right, 0.95));
@@ -178,6 +180,8 @@ static void print_json(const nst_revise_round *rounds, const plan *p) {
 typedef struct {
   uint64_t n, failed;
   double in, out, cost;
+  bool priced;
+  nst_reasons reasons;
 } spent;
 
 static bool add_spent(void *context, const nst_sample *sample, const nst_result *result) {
@@ -186,22 +190,31 @@ static bool add_spent(void *context, const nst_sample *sample, const nst_result 
   (void)result;
   s->n++;
   s->failed += sample->error != NULL;
+  if (sample->error) nst_reasons_add(&s->reasons, sample->error);
   s->in += (double)json_integer_value(json_object_get(usage, "input_tokens"));
   s->out += (double)json_integer_value(json_object_get(usage, "output_tokens"));
-  s->cost += json_number_value(json_object_get(sample->json, "cost"));
+  const json_t *cost = json_object_get(sample->json, "cost");
+  s->cost += json_number_value(cost);
+  s->priced = s->priced || json_is_number(cost);
   return true;
 }
 
 static void tell_spent(bench_asking *a) {
   spent s = {0};
-  char error[NST_RUNFILE_ERROR], in[32], out[32];
-  if (!nst_runfile_each_revision(a->run, add_spent, &s, error)) {
+  char error[NST_RUNFILE_ERROR], in[32], out[32], cost[32] = "-";
+  if (!nst_runfile_each_revision(a->run, add_spent, &s, error))
     cli_say("%s", error);
-    return;
+  else {
+    bench_amount(in, s.in), bench_amount(out, s.out);
+    if (s.priced) snprintf(cost, sizeof cost, "%.4g", s.cost);
+    bench_asking_say(a, "%s: %llu revision%s, %llu failed; %s tokens in, %s out, cost %s", a->run_path,
+                     (unsigned long long)s.n, s.n == 1 ? "" : "s", (unsigned long long)s.failed, in, out, cost);
+    if (s.failed)
+      cli_say("%llu revision%s never came (infra_error); the same command asks for %s again",
+              (unsigned long long)s.failed, s.failed == 1 ? "" : "s", s.failed == 1 ? "it" : "them");
+    bench_tell_reasons(&s.reasons);
   }
-  bench_amount(in, s.in), bench_amount(out, s.out);
-  bench_asking_say(a, "%s: %llu revisions, %llu failed; %s tokens in, %s out, cost %.4g", a->run_path,
-                   (unsigned long long)s.n, (unsigned long long)s.failed, in, out, s.cost);
+  nst_reasons_fini(&s.reasons);
 }
 
 /* CLI_STOPPED where chains are missing. */

@@ -60,6 +60,7 @@ static void free_system(nst_report_system *s) {
   }
   for (size_t i = 0; i < s->nrounds; i++) free(s->rounds[i].arm);
   for (int f = 0; f < NST_FACT_COUNT; f++) free(s->facts[f]);
+  nst_reasons_fini(&s->reasons);
   free(s->name), free(s->cells), free(s->examples), free(s->runs), free(s->rounds);
   free(s->at_k), free(s->all_k);
 }
@@ -293,6 +294,14 @@ static void note_sample(nst_report_file *file, const json_t *sample) {
   if (print) list(&file->facts[NST_FACT_SERVED], print);
 }
 
+/* What the sample says of its error, else what the grader says. */
+static void add_reason(reading *in, size_t task, const nst_sample *sample, const nst_result *result) {
+  if (in->report->tasks[task].hidden) return;
+  const json_t *said = result ? json_array_get(json_object_get(result->json, "diagnostics"), 0) : NULL;
+  const char *text = sample->error ? sample->error : json_string_value(json_object_get(said, "message"));
+  if (text) nst_reasons_add(&in->system->reasons, text);
+}
+
 static bool take_sample(void *context, const nst_sample *sample, const nst_result *result) {
   reading *in = context;
   nst_report_system *s = in->system;
@@ -310,15 +319,17 @@ static bool take_sample(void *context, const nst_sample *sample, const nst_resul
     cell->same += cell->print == print;
   }
   add_step(in, task, sample, result);
-  if (!result) {
+  if (!result && !sample->error) {
     cell->ungraded++;
     s->ungraded++;
     return true;
   }
-  s->outcomes[result->outcome]++;
-  note_grader(in->file, result);
-  if (result->outcome == NST_OUTCOME_INFRA_ERROR) {
+  /* What never came is no more when it is judged. */
+  s->outcomes[result ? result->outcome : NST_OUTCOME_INFRA_ERROR]++;
+  if (result) note_grader(in->file, result);
+  if (!result || result->outcome == NST_OUTCOME_INFRA_ERROR) {
     cell->errors++;
+    add_reason(in, task, sample, result);
     return true;
   }
   cell->answered++;

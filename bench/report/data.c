@@ -98,6 +98,14 @@ static json_t *outcomes(const nst_report_system *s) {
   return out;
 }
 
+static json_t *reasons(const nst_report_system *s) {
+  json_t *out = json_array();
+  for (size_t i = 0; i < s->reasons.n; i++)
+    json_array_append_new(
+      out, json_pack("{s:o, s:o}", "reason", text(s->reasons.items[i].text), "samples", whole(s->reasons.items[i].n)));
+  return out;
+}
+
 static json_t *runs(const nst_report_system *s) {
   json_t *list = json_array();
   for (size_t i = 0; i < s->nruns; i++)
@@ -163,6 +171,7 @@ static json_t *system_json(const nst_report *r, const nst_report_system *s) {
   json_object_set_new(out, "by_kind_and_level", cells(s));
   json_object_set_new(out, "by_raised", raised(r, s));
   json_object_set_new(out, "outcomes", outcomes(s));
+  json_object_set_new(out, "reasons_of_errors", reasons(s));
   json_object_set_new(out, "repetition", runs(s));
   json_object_set_new(out, "metrics", metrics(s));
   json_object_set_new(out, "by_kind_level_and_metric", nst_parts_json(s));

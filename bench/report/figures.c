@@ -319,6 +319,7 @@ void nst_report_make(nst_report *r) {
       s->all_k[k] = over_tasks(r, s, nst_stats_pass_all_k, r->ks[k]);
     }
     repetition(r, s);
+    nst_reasons_sort(&s->reasons);
   }
   nst_raised_make(r);
   revisions(r);

@@ -1,6 +1,7 @@
 /* What a report holds: the samples as they were read, and the figures made of them. For the files of this directory. */
 #ifndef NST_BENCH_REPORT_FIGURES_H
 #define NST_BENCH_REPORT_FIGURES_H
+#include "bench/record/reasons.h"
 #include "bench/report/report.h"
 #include "bench/stats/stats.h"
 
@@ -118,6 +119,7 @@ typedef struct {
   nst_report_round *rounds;
   size_t nparts, nmetrics, nexamples, nruns, nrounds;
   uint64_t outcomes[NST_OUTCOME_COUNT], ungraded, missing, samples; /* samples: expected of all tasks */
+  nst_reasons reasons; /* of infrastructure errors; not of hidden tasks, which a server may have quoted */
   nst_report_usage usage, revised; /* of first answers, and of revisions */
   /* made of these */
   nst_mean pass[NST_REPORT_KINDS][NST_REPORT_LEVELS]; /* [kind][level - 1] */

@@ -36,7 +36,7 @@ static const char style[] =
 static void notes(nestor_buffer *out, const nst_report_table *t) {
   for (size_t i = 0; i < t->nnotes; i++) {
     nst_text_add(out, "<p class=\"%s\">",
-                 strstr(t->notes[i], "to redo") || strstr(t->notes[i], "cached") || strstr(t->notes[i], "no score")
+                 strstr(t->notes[i], "to redo") || strstr(t->notes[i], "NO SCORE") || strstr(t->notes[i], "cached") || strstr(t->notes[i], "no score")
                    ? "warning"
                    : "note");
     nst_out_html(out, t->notes[i]);

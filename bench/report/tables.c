@@ -132,10 +132,20 @@ static void outstanding_note(nst_report_table *t, const nst_report_system *s) {
   const nst_interval *bounds = &s->bounds[NST_KIND_COUNT][NST_LEVELS];
   note(t, "%s: %s: incomplete, to redo; of %" PRIu64 " samples, in the denominator, neither passes nor wrong answers",
        name, parts, s->samples);
-  note(t,
-       "%s: NO SCORE YET: %zu of %zu tasks have no answer; pass@1 will be from %.3f to %.3f; run the same command "
-       "again, to redo what is missing",
-       name, s->unanswered, s->pass[NST_KIND_COUNT][NST_LEVELS].n, bounds->low, bounds->high);
+  const size_t n = s->pass[NST_KIND_COUNT][NST_LEVELS].n;
+  const uint64_t lost = errors + s->missing;
+  char left[160] = "";
+  if (s->ungraded)
+    snprintf(left, sizeof left, "%" PRIu64 " answer%s not judged%s", s->ungraded, s->ungraded == 1 ? " is" : "s are",
+             lost ? ", " : "");
+  if (s->unanswered)
+    snprintf(left + strlen(left), sizeof left - strlen(left), "%zu of %zu tasks have no answer", s->unanswered, n);
+  else if (lost)
+    snprintf(left + strlen(left), sizeof left - strlen(left), "%" PRIu64 " answer%s never came", lost, plural(lost));
+  note(t, "%s: NO SCORE YET: %s; pass@1 will be from %.3f to %.3f; run %s", name, left, bounds->low, bounds->high,
+       !s->ungraded ? "the same command again, to redo what is missing"
+       : lost       ? "again with --key key.jsonl, to redo what is missing and to judge"
+                    : "again with --key key.jsonl, to judge (of JSON Lines: `nestor bench grade`)");
   free(name);
 }
 
@@ -330,6 +340,23 @@ static void outcomes(nst_report_tables *all, const nst_report *r) {
   for (int o = 0; o < NST_OUTCOME_COUNT; o++)
     if (shown[o] && !nst_outcome_is_fault((nst_outcome)o) && o != NST_OUTCOME_PASSED)
       note(t, "%s: %s; not a wrong answer", nst_outcome_name((nst_outcome)o), nst_outcome_meaning((nst_outcome)o));
+  finish(all);
+}
+
+/* The most frequent of each system; JSON has all. */
+static void reasons(nst_report_tables *all, const nst_report *r) {
+  enum { MOST = 5, WIDTH = 160 };
+  nst_report_table *t = begin(all, "reasons", "Errors", "Why answers never came (infra_error)");
+  head(t, "model|samples|reason");
+  for (size_t i = 0; i < r->nsystems; i++)
+    for (size_t k = 0; k < r->systems[i].reasons.n && k < MOST; k++) {
+      const nst_reason *reason = &r->systems[i].reasons.items[k];
+      name_cell(t, r->systems[i].name);
+      count_cell(t, reason->n);
+      char *clean = nst_out_clean(reason->text, true, WIDTH);
+      cell(t, "%s", clean);
+      free(clean);
+    }
   finish(all);
 }
 
@@ -636,6 +663,7 @@ nst_report_tables nst_report_tables_make(nst_report *r) {
   pairs(&all, r, true);
   by_level(&all, r);
   outcomes(&all, r);
+  reasons(&all, r);
   over_k(&all, r);
   repetition(&all, r);
   metrics(&all, r);

@@ -220,8 +220,24 @@ class Revisions(Case):
         with Server(script) as server:
             got = self.rounds(server, tasks, key, "--rounds", 2, "--attempts", 1, code=4)
             self.assertEqual({a: got[a, 2]["missing"] for a in ARMS}, {a: 1 + (a == "self") for a in ARMS})
+            self.assertRegex(self.said, r"1 answer never came .*\n.*1 of them: .*no\n(.*\n)*.*1 revision never came .*\n.*1 of them: ")
             broken[0] = False
             self.same(self.rounds(server, tasks, key, "--rounds", 2), model.expect(4, 1, 2))
+
+    def test_what_there_is_nothing_of_is_no_zero(self):
+        tasks, key = self.files(2)
+
+        def script(request):
+            return refuse(500, "no") if arm_of(request.body["messages"])[0] == "self" else chat("answer: A")
+        options = ("--rounds", 1, "--attempts", 1, "--arms", "self,resample")
+        with Server(script) as server:
+            got = self.rounds(server, tasks, key, *options, code=4)
+            self.assertIsNone(got["self", 1]["gain"])
+            self.assertEqual(got["resample", 1]["gain"], 0)
+            self.assertRegex(self.said, r"out, cost -\n")
+            text = subprocess.run(self.command(server, tasks, "--key", key, "--seed", 0, "--temperature", 0, *options), cwd=self.dir, env=self.environment(),
+                                  capture_output=True, text=True).stdout
+            self.assertRegex(text, r"(?m)^self +1 +- +- +- +- +0 +0 +2$")
 
     def test_a_run_is_revised_without_asking_it_again_and_reported_without_its_revisions(self):
         tasks, key = self.files(6)

@@ -357,6 +357,36 @@ class Runs(Case):
         self.assertEqual(set(server.counts.values()), {1})
         self.assertIn("context length", self.samples()["t0", "0"]["error"])
 
+    def test_why_answers_failed_is_told(self):
+        def script(r):
+            if int(r.task[1:]) < 3:
+                return refuse(400, f"the maximum context length is 4096 tokens, this has {5000 + r.nth}", None, "context_length_exceeded")
+            return refuse(500, "out of \x1b[2J memory") if r.task == "T3" else chat("x")
+        tasks, key = self.files(6)
+        with Server(script) as server:
+            self.run_it(server, tasks, "--attempts", 1, code=4)
+            self.assertIn("4 answers never came (infra_error); the same command asks for them again", self.said)
+            self.assertRegex(self.said, r"\n.*3 of them: .*the maximum context length is 4096 tokens, this has 50\d\d\n.*1 of them: .*out of [^\x1b]*memory")
+
+            def report(*more):
+                done = subprocess.run([NESTOR, "bench", "report", str(self.run_file), *more], cwd=self.dir, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return done.stdout
+            # What never came is nothing to judge; what came is, and is told of so.
+            text = report()
+            self.assertRegex(text, r"NO SCORE YET: 2 answers are not judged, 4 of 6 tasks have no answer; .* run again with --key key.jsonl")
+            self.assertRegex(text, r"(?s)Why answers never came.*m +3 +.*maximum context length.*m +1 +.*memory")
+            self.run_it(server, tasks, "--attempts", 1, "--key", key, code=4)
+            text = report()
+            self.assertRegex(text, r"NO SCORE YET: 4 of 6 tasks have no answer; .* run the same command again, to redo")
+            self.assertNotIn("judged:", text)
+            (model,) = json.loads(report("--format", "json"))["models"]
+            self.assertEqual([r["samples"] for r in model["reasons_of_errors"]], [3, 1])
+        self.run_file.unlink()
+        with Server(lambda r: chat("x")) as server:
+            self.run_it(server, tasks)
+            self.assertRegex(report(), r"NO SCORE YET: 6 answers are not judged; pass@1 will be from 0.000 to 1.000; run again with --key key.jsonl, to judge")
+
     def test_a_grammar_is_not_dropped(self):
         tasks = self.tasks(1, answer="program")
         with Server(lambda r: refuse(400, "Unrecognized request argument supplied: grammar", "grammar")) as server:
