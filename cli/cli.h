@@ -108,6 +108,8 @@ void cli_file_write(cli_file *f, const char *bytes, size_t size);
 int cli_file_close(cli_file *f, bool keep);
 /* To args->output (atomically) or standard output. The exit code: CLI_GOOD or CLI_IO (said). */
 int cli_output(const cli_args *args, const nestor_buffer *text);
+/* What a write to standard output failed with; said, but for a reader that has left (`| head`). CLI_IO. */
+int cli_output_failed(int error);
 int cli_write_file(const char *path, const char *bytes, size_t size); /* atomically, by rename */
 bool cli_write_all(int fd, const char *bytes, size_t size); /* false: errno */
 /* Where the symbolic links of a path's last part end, whether something is there or not; NULL: they go in a circle. */

@@ -193,7 +193,7 @@ static bool outputs_are_apart(const cli_args *args) {
 }
 
 int main(int argc, char **argv) {
-  signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like any other */
+  signal(SIGPIPE, SIG_IGN); /* where a reader has left, writing fails and nothing ends midway */
   cli_guard_descriptors();
   if (argc < 2) {
     nestor_buffer *out = nestor_buffer_new();

@@ -3,7 +3,8 @@
  * A regular file is replaced by rename, so that under its name there is the old
  * text or the new one and never a part. Names of temporary files are unique:
  * runs side by side do not meet. A write error of any kind (a full disk, a
- * closed pipe or descriptor) is said and gives CLI_IO. */
+ * closed descriptor) is said and gives CLI_IO; a reader of standard output that has
+ * left, as `head` does, gives it without a word. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -62,6 +63,8 @@ char *cli_links_end(const char *path) {
   free(at);
   return NULL;
 }
+
+int cli_output_failed(int error) { return error == EPIPE ? CLI_IO : failed("standard output", error); }
 
 bool cli_can_write(const char *path) {
   struct stat info;
@@ -125,8 +128,10 @@ int cli_file_close(cli_file *f, bool keep) {
   free(f->temporary);
   free(f->target);
   const int error = f->error;
+  const bool output = f->fd == STDOUT_FILENO;
   *f = (cli_file){.path = f->path, .fd = -1};
-  return error && keep ? failed(f->path, error) : CLI_GOOD;
+  if (!error || !keep) return CLI_GOOD;
+  return output ? cli_output_failed(error) : failed(f->path, error);
 }
 
 int cli_write_file(const char *path, const char *bytes, size_t size) {
@@ -139,6 +144,6 @@ int cli_write_file(const char *path, const char *bytes, size_t size) {
 int cli_output(const cli_args *args, const nestor_buffer *text) {
   if (args && args->output) return cli_write_file(args->output, nestor_buffer_data(text), nestor_buffer_size(text));
   if (!cli_write_all(STDOUT_FILENO, nestor_buffer_data(text), nestor_buffer_size(text)))
-    return failed("standard output", errno);
+    return cli_output_failed(errno);
   return CLI_GOOD;
 }

@@ -195,6 +195,15 @@ static void mappings(nestor_sweep *s, const char *kind, point_at *at, size_t n, 
   }
 }
 
+static bool is_best(const nestor_sweep *s, const nst_sweep_point *p, size_t nbest) {
+  for (size_t i = 0; i < nbest; i++) {
+    const nst_sweep_point *b = nst_sweep_result_best(s->found, i);
+    if (b->variant == p->variant && (!s->ir->npoints || !memcmp(b->places, p->places, (size_t)s->ir->npoints * sizeof *p->places)))
+      return true;
+  }
+  return false;
+}
+
 /* Those of the best, or of the front where nothing is best; all of them on request. */
 static void show_mappings(nestor_sweep *s, size_t nbest, size_t nfront, nst_buffer *out) {
   size_t best = nbest, front = nfront;
@@ -205,7 +214,8 @@ static void show_mappings(nestor_sweep *s, size_t nbest, size_t nfront, nst_buff
   nst_buffer_putc(out, '\n');
   mappings(s, "", nst_sweep_result_best, best, out);
   mappings(s, "front_", nst_sweep_result_front, front, out);
-  const size_t left = nbest + nfront - best - front;
+  size_t left = nbest - best; /* a mapping that is in both tables counts once */
+  for (size_t i = front; i < nfront; i++) left += !is_best(s, nst_sweep_result_front(s->found, i), nbest);
   if (!left) return;
   nst_buffer_puts(out, "# ");
   nst_number_grouped(out, (int64_t)left);

@@ -31,6 +31,5 @@ int bench_card(int argc, char **argv) {
     fwrite(nestor_buffer_data(text), 1, nestor_buffer_size(text), stdout);
   nestor_buffer_free(text);
   if (fflush(stdout) == 0 && !ferror(stdout)) return CLI_GOOD;
-  cli_say("cannot write to standard output: %s", strerror(errno));
-  return CLI_IO;
+  return cli_output_failed(errno);
 }

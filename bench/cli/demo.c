@@ -6,6 +6,7 @@
 #include "bench/grade/grade.h"
 #include "bench/record/digest.h"
 #include "bench/record/memory.h"
+#include "bench/record/text.h"
 #include "bench/report/report.h"
 #include "bench/run/runfile.h"
 #include "bench/scripted/script.h"
@@ -237,6 +238,30 @@ static bool run_model(demo *d, nst_script script) {
 
 /* ---- the command ---------------------------------------------------------- */
 
+/* " of all kinds and levels", or those that a short suite comes to: kinds take turns first, and levels begin at 1. */
+static void say_extent(nestor_buffer *out, const demo *d) {
+  unsigned kinds = 0, nkinds = 0;
+  int top = 1;
+  for (size_t i = 0; i < d->ntasks; i++) {
+    nkinds += !(kinds >> d->tasks[i].kind & 1);
+    kinds |= 1u << d->tasks[i].kind;
+    if (d->tasks[i].level > top) top = d->tasks[i].level;
+  }
+  const bool all = nkinds == NST_KIND_COUNT;
+  if (all && top == NST_LEVELS) {
+    nst_text_add(out, " of all kinds and levels");
+    return;
+  }
+  if (all)
+    nst_text_add(out, " of all kinds");
+  else
+    nst_text_add(out, " of %u kind%s", nkinds, nkinds == 1 ? "" : "s");
+  if (top == 1)
+    nst_text_add(out, ", of level 1 alone");
+  else
+    nst_text_add(out, ", of levels 1 to %d", top);
+}
+
 static bool all_of_it(demo *d) {
   static const char mark[] = "`nestor bench demo` wrote this directory; the next one replaces its files.\n";
   if (!take_directory(d)) return false;
@@ -259,11 +284,10 @@ static bool all_of_it(demo *d) {
   nst_report_text(d->report, text);
   good = good && write_file(d, "report.txt", text);
   nestor_buffer_clear(text);
-  char line[256];
-  snprintf(line, sizeof line, "%zu tasks%s, %d scripted model%s, %" PRIu64 " sample%s of each task\n\n", d->ntasks,
-           d->tasks_path ? "" : " of all kinds and levels", models, models == 1 ? "" : "s", d->samples,
-           d->samples == 1 ? "" : "s");
-  nestor_buffer_append(text, line, strlen(line));
+  nst_text_add(text, "%zu task%s", d->ntasks, d->ntasks == 1 ? "" : "s");
+  if (!d->tasks_path) say_extent(text, d);
+  nst_text_add(text, ", %d scripted model%s, %" PRIu64 " sample%s of each task\n\n", models, models == 1 ? "" : "s", d->samples,
+               d->samples == 1 ? "" : "s");
   nst_report_summary(d->report, text);
   const char *end = "The whole report, tasks, keys and run files are in ";
   nestor_buffer_append(text, end, strlen(end));

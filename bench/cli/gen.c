@@ -213,7 +213,7 @@ static int generate(const settings *s) {
              CLI_WRONG_USAGE;
     return write_published(&options, s->quiet, s->output ? s->output : "v1");
   }
-  if (!s->output) return cli_say("--output wants a file (\"-\": standard output)"), CLI_WRONG_USAGE;
+  if (!s->output) return cli_say("where to? -o tasks.jsonl, or -o - for standard output"), CLI_WRONG_USAGE;
   if (s->count < 1 || s->count > 1000000) return cli_say("--count takes 1 to 1,000,000"), CLI_WRONG_USAGE;
   if ((options.split == NST_SPLIT_HIDDEN) != (s->secret != NULL))
     return cli_say(s->secret ? "--secret goes with --split hidden" : "--split hidden wants a secret: --secret FILE"),

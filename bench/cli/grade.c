@@ -103,7 +103,8 @@ static bool flush(run *r) {
     }
   }
   const bool opened = open_output(r), ok = opened && cli_write_all(r->out, r->text, r->size);
-  if (opened && !ok) cli_say("cannot write the results: %s", strerror(errno));
+  if (opened && !ok && r->output) cli_say("cannot write the results: %s", strerror(errno));
+  else if (opened && !ok) cli_output_failed(errno);
   r->n = r->nsamples = r->bytes = r->size = 0;
   return ok;
 }

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,7 @@ int main(int argc, char **argv) {
   cli_use_color(CLI_COLOR_AUTO);
   if (argc < 2) return overview(stderr), CLI_WRONG_USAGE;
   const bool help = !strcmp(argv[1], "help") || !strcmp(argv[1], "--help") || !strcmp(argv[1], "-h");
-  if (help && argc < 3) return overview(stdout), CLI_GOOD;
+  if (help && argc < 3) return overview(stdout), fflush(stdout) ? cli_output_failed(errno) : CLI_GOOD;
   const char *name = argv[help ? 2 : 1], *words[sizeof commands / sizeof *commands];
   char option[] = "--help", *ask[] = {option, NULL};
   int n = 0;

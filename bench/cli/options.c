@@ -100,7 +100,7 @@ int bench_options(const char *command, const bench_usage *usage, int argc, char 
   while (code < 0 && (got = getopt_long(argc + 1, args, letters, table, NULL)) != -1) {
     if (got == HELP || got == 'h') {
       show_help(command, usage);
-      code = CLI_GOOD;
+      code = fflush(stdout) ? cli_output_failed(errno) : CLI_GOOD;
     } else if (got == '?' || got == ':') code = wrong(command, usage, args, got);
     else {
       const bench_option *o = usage->options;

@@ -1,14 +1,18 @@
 /* nestor bench report: run files as a table, JSON, CSV or HTML. */
 #include "bench/report/report.h"
 #include "bench/cli/bench.h"
+#include "bench/record/lines.h"
 
 #include "cli/cli.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { MOST_KS = 32, MOST_K = 1000000 };
+enum { MOST_KS = 32, MOST_K = 1000000, LONGEST_LINE = 1 << 28 };
 
 typedef struct {
   const char *tasks, *output, *html, *format, *ks;
@@ -37,8 +41,32 @@ static bool ends_in(const char *text, const char *end) {
   return n >= m && !strcmp(text + n - m, end);
 }
 
+/* JSON Lines that are other records than results, known by the first line; NULL: it may be results. Pipes are read once: they are not looked at. */
+static const char *other_records(const char *path) {
+  static const struct { const char *schema, *what; } known[] = {
+    {"nestor.task/1", "these are tasks"}, {"nestor.key/1", "this is a key"}, {"nestor.sample/1", "these are samples, not judged yet"}};
+  struct stat info;
+  const int fd = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  if (fd < 0) return NULL;
+  nst_lines *lines = nst_lines_new(fd, LONGEST_LINE);
+  nst_line line;
+  json_t *json = nst_lines_next(lines, &line) == NST_LINE_READ ? json_loadb(line.text, line.size, JSON_ALLOW_NUL, NULL) : NULL;
+  const char *schema = json_string_value(json_object_get(json, "schema")), *what = NULL;
+  for (size_t i = 0; schema && i < sizeof known / sizeof *known; i++)
+    if (!strcmp(schema, known[i].schema)) what = known[i].what;
+  json_decref(json);
+  nst_lines_free(lines);
+  close(fd);
+  return what;
+}
+
 static nst_runfile *open_run(const char *path, const settings *s, size_t *nlines, char *error) {
   if (!ends_in(path, ".jsonl")) return nst_runfile_open(path, false, error);
+  const char *what = other_records(path);
+  if (what) {
+    sprintf(error, "%s; name a run file, or results of `nestor bench grade` with --tasks FILE", what);
+    return NULL;
+  }
   if (!s->tasks) {
     strcpy(error, "results say nothing of kinds, levels and templates: give the tasks with --tasks tasks.jsonl");
     return NULL;

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +227,7 @@ static int print_rounds(bench_asking *a, const plan *p, bool json) {
     cli_say("%s", error), code = CLI_IO;
   else {
     (json ? print_json : print_text)(rounds, p);
-    if (fflush(stdout) || ferror(stdout)) cli_say("cannot write to standard output"), code = CLI_IO;
+    if (fflush(stdout) || ferror(stdout)) code = cli_output_failed(errno);
     for (uint64_t i = 0; code == CLI_GOOD && i < NST_ARM_COUNT * p->rounds; i++)
       if (rounds[i].missing) code = CLI_STOPPED;
     if (code == CLI_STOPPED)

@@ -18,6 +18,7 @@
 
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <nestor/nestor.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,11 +313,12 @@ static int validate(run *r, const char *tasks, const char *key) {
   }
   r->session = nestor_session_new();
   nestor_session_set_stdlib(r->session, false);
-  const bool read = bench_each_key(key, check_key, r);
+  int code = bench_each_key(key, check_key, r) ? CLI_GOOD : CLI_IO;
   judge(r);
   tell(r);
+  if (fflush(stdout)) code = cli_output_failed(errno);
   nestor_session_free(r->session);
-  return fflush(stdout) || !read ? CLI_IO : r->failed ? CLI_PROGRAM : CLI_GOOD;
+  return code == CLI_GOOD && r->failed ? CLI_PROGRAM : code;
 }
 
 int bench_validate(int argc, char **argv) {

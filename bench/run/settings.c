@@ -268,7 +268,8 @@ bool nst_run_settings_agree(nst_runfile *run, const nst_run_settings *s, const n
   const char *had = ok && !fresh ? nst_runfile_get(run, "samples") : NULL;
   const bool more = !had || strtoull(had, NULL, 10) < samples;
   if (ok && had && strtoull(had, NULL, 10) > samples) {
-    differs(error, "number of samples", had, count);
+    snprintf(error, NST_RUNFILE_ERROR,
+             "the run file has %s samples of each task, now %s: it may grow, not shrink; --samples %s or more, or another --run FILE", had, count, had);
     ok = false;
   }
   const size_t have = nst_runfile_tasks(run);

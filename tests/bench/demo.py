@@ -50,6 +50,12 @@ def main():
         expect(contents(mine) == {"tasks.jsonl": b"mine\n"}, "and stay as they are")
         bench("demo", "-n", 8, "--samples", 1, "-o", mine, "--force")
         expect(set(contents(mine)) == FILES, "unless that is asked for")
+        expect(first.startswith("80 tasks of all kinds and levels, 6 scripted models, 3 samples of each task\n"), f"what there is: {first[:80]}")
+        for n, says in (1, "1 task of 1 kind, of level 1 alone"), (3, "3 tasks of 3 kinds, of level 1 alone"), (8, "8 tasks of all kinds, of level 1 alone"), (9, "9 tasks of all kinds, of levels 1 to 2"):
+            told = bench("demo", "-n", n, "--samples", 1, "--models", "idle", "-o", work / f"n{n}")
+            tasks = [json.loads(line) for line in (work / f"n{n}" / "tasks.jsonl").read_text().splitlines()]
+            expect(told.startswith(says + ", 1 scripted model, 1 sample of each task\n"), f"{n} tasks: {told[:80]}")
+            expect({t["level"] for t in tasks} == set(range(1, 2 if n < 9 else 3)) and len({t["kind"] for t in tasks}) == min(n, 8), f"which they are: {n}")
         (work / "empty").mkdir()
         bench("demo", "-n", 8, "--samples", 1, "-o", work / "empty")
         expect(contents(work / "seed")["tasks.jsonl"] != there["tasks.jsonl"], "another seed, other tasks")

@@ -35,6 +35,21 @@ def main():
             if len(said.splitlines()) != lines or out:
                 sys.exit(f"failed: {args} says {len(said.splitlines())} lines, not {lines}, and gives {len(out)} bytes:\n{said}")
 
+        def left(*args):
+            """A reader that has left wants no message; a full disk does."""
+            global checks
+            checks += 1
+            end, output = os.pipe()
+            os.close(end)
+            done = subprocess.run([NESTOR, "bench", *map(str, args)], cwd=work, stdout=output, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+            os.close(output)
+            if (done.returncode, done.stderr) != (3, b""):
+                sys.exit(f"failed: {args} into a pipe that nobody reads gave {done.returncode}: {done.stderr}")
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([NESTOR, "bench", *map(str, args)], cwd=work, stdout=full, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+            if done.returncode != 3 or b"standard output: No space left on device" not in done.stderr:
+                sys.exit(f"failed: {args} to a full disk gave {done.returncode}: {done.stderr}")
+
         bench("gen", "--count", 3, "-o", "tasks.jsonl", "--key", "key.jsonl", "--quick")
         bench("gen", "--suite", "other", "--seed", 2, "--count", 3, "-o", "other.jsonl", "--key", "other-key.jsonl", "--quick")
         bench("demo", "-n", 8, "--samples", 1, "-o", "demo")
@@ -46,6 +61,12 @@ def main():
         both.write_text((work / "key.jsonl").read_text() + (work / "other-key.jsonl").read_text())
         run = "demo/oracle.run"
         there = set(os.listdir(work))
+
+        for args in (("report", run, "--format", "csv"), ("card",), ("card", "--count"), ("gen", "--help"), ("help",), ("gen", "-n", 1, "--quick", "-o", "-"),
+                     ("validate", "tasks.jsonl", "--key", "key.jsonl"), ("grade", "-t", "tasks.jsonl", "-k", "key.jsonl", "known.jsonl")):
+            (work / "known.jsonl").write_text(json.dumps({"task_id": json.loads((work / "key.jsonl").read_text().splitlines()[0])["task_id"], "sample_id": "0", "completion": ""}) + "\n")
+            left(*args)
+        (work / "known.jsonl").unlink()
 
         files = {"none.jsonl": ["cannot open none.jsonl"], "empty.jsonl": ["empty.jsonl holds no {}"], "junk.txt": ["junk.txt:1: it is not JSON"],
                  "samples.jsonl": ['samples.jsonl:1: "schema" is missing'], run: [run + " is a run file", "`nestor bench report` reads run files"]}
@@ -87,6 +108,9 @@ def main():
         refused("run", "mixed.jsonl", *SERVER, says=['mixed.jsonl:4: "schema" is missing', "15 more lines are bad"], lines=11)
         refused("grade", "-t", "tasks.jsonl", "-k", "key.jsonl", run, says=[run + " is a run file"])
         refused("report", "samples.jsonl", "-t", "tasks.jsonl", says=['samples.jsonl:1: "schema" is missing'])
+        for name, what in ("tasks.jsonl", "these are tasks"), ("key.jsonl", "this is a key"):
+            for options in (), ("-t", "tasks.jsonl"):
+                refused("report", name, *options, says=[f"{name}: {what}; name a run file, or results of `nestor bench grade` with --tasks"])
         refused("report", "junk.txt", says=["junk.txt: it is not a run file"])
         refused("run", "tasks.jsonl", *SERVER, "-r", "junk.txt", says=["junk.txt: it is not a run file"])
         # What is read, or written already, is not written over, whatever it is called.

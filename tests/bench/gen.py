@@ -92,7 +92,7 @@ with tempfile.TemporaryDirectory() as d:
         check(f"a full disk: {got.stderr}", got.returncode == 3 and "No space left" in got.stderr)
     wrong(2, "given for two things", "--count", "1", "--quick", "-o", os.path.join(d, "new"), "--key", os.path.join(d, ".", "new"))
 
-    wrong(2, "--output wants a file")
+    wrong(2, "where to? -o tasks.jsonl, or -o - for standard output")
     wrong(2, "did you mean gen.mapping?", "--kinds", "gen.maping", "-o", "-")
     wrong(2, "levels from 1 to 5", "--levels", "0-3", "-o", "-")
     wrong(2, "levels from 1 to 5", "--levels", "3-1", "-o", "-")

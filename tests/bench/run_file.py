@@ -35,6 +35,7 @@ class RunFiles(Case):
             self.run_it(server, self.tasks(5), "--samples", 3)
             self.assertEqual(len(server.requests), 15)
             self.run_it(server, self.tasks(5), "--samples", 2, code=2)
+            self.assertIn("has 3 samples of each task, now 2: it may grow, not shrink; --samples 3 or more, or another --run FILE", self.said)
 
     def test_other_settings_are_refused_by_name(self):  # H06
         base = {"--temperature": "0.5", "--max-tokens": "10", "--system": "S", "--seed": "1"}
