@@ -46,4 +46,12 @@ int64_t nst_extent_outside(const nst_nest *nest, int stmt, int i, int dim);
 bool nst_uses_dim(const nst_ir_mapping *m, int stmt, int tensor, int dim);
 /* A number and its unit with the right plural: "1 round", "8 rounds". */
 void nst_count_of(nst_buffer *out, int64_t n, const char *one, const char *many);
+
+/* ---- what stays (explain_kept.c) ---- */
+
+/* Elements that stay, and are not moved again, in all steps that the for at path position i begins. 0 too where they
+ * cannot be counted. */
+int64_t nst_explain_kept(const nst_explain *x, const nst_edge *e, int i);
+/* Whether neighbouring rounds of the for at i use elements in common, the fors inside it taken together. */
+bool nst_explain_rounds_share(const nst_explain *x, const nst_edge *e, int i);
 #endif

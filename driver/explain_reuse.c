@@ -1,7 +1,8 @@
 /* What moves, and why: per pair of levels and tensor, what each loop outside the
  * inner level does to the tile held there. A loop over a dimension that the
  * tensor does not use leaves the tile alone, unless a loop inside it has walked
- * through other tiles meanwhile: then it starts the walk again. */
+ * through other tiles meanwhile: then it starts the walk again. What stays is
+ * counted, not told from the width of a tile, as tiles may have gaps. */
 #include "driver/explain.h"
 
 #include <string.h>
@@ -23,26 +24,26 @@ static const nst_ir_node *walk_inside(const nst_explain *x, const nst_edge *e, i
   return NULL;
 }
 
-/* Places of a rank that stay when a loop over `dim` moves on by its tile; false: none do. */
-static bool slides(const nst_explain *x, const nst_edge *e, const nst_ir_node *loop, int64_t *kept, int64_t *width) {
-  const nst_nest_stmt *s = &x->nest->stmts[e->stmt];
-  const nst_ir_stmt *ir = &x->m->workload.stmts[e->stmt];
-  for (int a = -1; a < s->nin; a++) {
-    const nst_nest_access *access = a < 0 ? &s->out : &s->in[a];
-    if ((a < 0 ? ir->out.tensor : ir->in[a].tensor) != e->tensor) continue;
-    for (int r = 0; r < access->nranks; r++) {
-      const nst_nest_rank *rank = &access->ranks[r];
-      int64_t shift = 0;
-      *width = 1;
-      for (int t = 0; t < rank->nterms; t++) {
-        const int64_t c = rank->coef[t] < 0 ? -rank->coef[t] : rank->coef[t];
-        *width += c * (nst_extent_outside(x->nest, e->stmt, e->child, rank->ir[t].dim) - 1);
-        if (rank->ir[t].dim == loop->dim) shift += c * x->nest->tile[loop->id];
-      }
-      *kept = *width - shift;
-      if (rank->nterms > 1 && shift && *kept > 0) return true;
-    }
+/* What stays of the tile before, in all steps that the for at i begins. */
+static void kept_clause(nst_explain *x, const nst_edge *e, int i, const nst_ir_node *inside) {
+  const int64_t kept = nst_explain_kept(x, e, i);
+  if (!kept) {
+    const int dim = nst_path_node(x->m, e->stmt, i)->dim;
+    if (inside && nst_uses_dim(x->m, e->stmt, e->tensor, dim) && nst_explain_rounds_share(x, e, i))
+      nst_buffer_printf(x->out, "; neighbouring rounds share elements, but for %s inside has moved on",
+                        dim_name(x, inside->dim));
+    return;
   }
+  nst_buffer_puts(x->out, ", keeps ");
+  nst_count_of(x->out, kept, "element", "elements");
+  nst_buffer_puts(x->out, inside ? " in all, which the last tile of a round and the first of the next share"
+                                 : " in all, which neighbouring tiles share");
+}
+
+/* Whether the child is in a branch of a seq that the for at i is outside of. */
+static bool starts_empty(const nst_explain *x, const nst_edge *e, int i) {
+  for (int k = i + 1; k < e->child; k++)
+    if (nst_path_node(x->m, e->stmt, k)->kind == NST_NODE_SEQ) return true;
   return false;
 }
 
@@ -53,27 +54,19 @@ static void for_line(nst_explain *x, const nst_edge *e, int i, const nst_ir_node
   nst_buffer_printf(x->out, "      for %s, ", dim);
   nst_count_of(x->out, rounds, "round", "rounds");
   nst_buffer_puts(x->out, ": ");
-  if (!nst_uses_dim(x->m, e->stmt, e->tensor, n->dim)) {
-    if (!inside) nst_buffer_printf(x->out, is_output(x, e) ? "adds into the same tile" : "uses the same tile again");
-    else if (is_output(x, e))
-      nst_buffer_printf(x->out, "sends partial sums out and brings them back: %s has no %s, and for %s inside has moved on",
-                        tensor, dim, dim_name(x, inside->dim));
-    else
-      nst_buffer_printf(x->out, "loads again: %s has no %s, and for %s inside has moved on", tensor, dim,
-                        dim_name(x, inside->dim));
-  } else {
-    int64_t kept = 0, width = 0;
-    const bool slide = slides(x, e, n, &kept, &width);
+  if (nst_uses_dim(x->m, e->stmt, e->tensor, n->dim)) {
     nst_buffer_puts(x->out, "moves on to other elements");
-    if (slide && !inside) {
-      nst_buffer_puts(x->out, ", keeps ");
-      nst_number_grouped(x->out, kept);
-      nst_buffer_puts(x->out, " of ");
-      nst_number_grouped(x->out, width);
-      nst_buffer_puts(x->out, " places, which neighbouring tiles share");
-    } else if (slide)
-      nst_buffer_printf(x->out, "; neighbouring tiles share places, but for %s inside has moved on",
-                        dim_name(x, inside->dim));
+    kept_clause(x, e, i, inside);
+  } else if (!inside && starts_empty(x, e, i))
+    nst_buffer_printf(x->out, "%s: %s is kept in a branch, and each run of it starts empty",
+                      is_output(x, e) ? "sends partial sums out and brings them back" : "loads again", tensor);
+  else if (!inside)
+    nst_buffer_puts(x->out, is_output(x, e) ? "adds into the same tile" : "uses the same tile again");
+  else {
+    nst_buffer_printf(x->out, "%s: %s has no %s, and for %s inside has moved on",
+                      is_output(x, e) ? "sends partial sums out and brings them back" : "loads again", tensor, dim,
+                      dim_name(x, inside->dim));
+    kept_clause(x, e, i, inside);
   }
   nst_buffer_putc(x->out, '\n');
 }

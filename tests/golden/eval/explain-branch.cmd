@@ -1,0 +1,1 @@
+explain explain-branch.nest
