@@ -134,13 +134,19 @@ json_t *nst_place_object(const char **end, nst_span from) {
   return *end ? load(from.text, *end) : NULL;
 }
 
+static const char *brace_before(const char *p, const char *begin) {
+  while (p > begin)
+    if (*--p == '{') return p;
+  return NULL;
+}
+
 /* Tried from the last braces outwards: others stand beside an object within the one that holds it. What is looked at is
  * counted in bytes, so that braces without end take no longer. */
 json_t *nst_place_last_object(nst_span *out, nst_span s, nst_place_wanted *wanted, const void *context) {
   for (ptrdiff_t looked = 0; looked < MOST;) {
     const char *last = memrchr(s.text, '}', (size_t)(s.end - s.text)), *p = last;
     json_t *json = NULL;
-    while (p && looked < MOST && (p = memrchr(s.text, '{', (size_t)(p - s.text))) && last - p < LONGEST) {
+    while (p && looked < MOST && (p = brace_before(p, s.text)) && last - p < LONGEST) {
       const char *end = object_end(p, last + 1);
       looked += (end ? end : last + 1) - p;
       if (!end || (json && end <= out->end)) continue; /* unclosed, within the one that is there, or before it */
