@@ -1,6 +1,7 @@
 /* The answers of a run: jobs for those that are missing, and what is said of those that are there. */
 #include "bench/cli/answers.h"
 
+#include "bench/record/alike.h"
 #include "bench/record/memory.h"
 #include "bench/report/out.h"
 
@@ -49,28 +50,46 @@ int bench_ask_answers(bench_asking *a) {
   for (nst_job job = {0}; next_job(&from, &job); json_decref(job.messages)) missing += job.n;
   a->wanted = a->samples * a->nasked;
   a->there = a->wanted - missing;
-  if (missing) return bench_asking_run(a, next_job, &(cursor){a, 0, 0});
-  bench_asking_say(a, "nothing to ask: all answers are there");
-  return CLI_GOOD;
+  if (!missing) return bench_asking_say(a, "nothing to ask: all answers are there"), CLI_GOOD;
+  const int code = bench_asking_run(a, next_job, &(cursor){a, 0, 0});
+  a->new_answers = nst_client_totals(a->client)->answered;
+  return code;
 }
 
 /* ---- what the file holds -------------------------------------------------- */
 
+/* Whether the answers to a task are all alike, and at how many tasks they are. */
+typedef struct {
+  uint8_t first[NST_DIGEST_BYTES];
+  uint64_t n, same;      /* of the task that is read */
+  uint64_t tasks, alike; /* with two answers and more; with all alike */
+  char example[256];
+} likeness;
+
 typedef struct {
   char task[256];
-  uint8_t (*digests)[NST_DIGEST_BYTES]; /* of the answers to that task */
-  size_t n, room;
-  bool counted;
+  likeness whole, wrong; /* of all answers, and of those that do not pass */
   const bench_asking *a;
-  json_t *index;                                                    /* of the tasks that are asked, by name */
-  uint64_t answers, others, failed, refused, judged, cut, repeated; /* others: of tasks that are not asked now */
-  char first_repeated[256];
+  json_t *index;                                          /* of the tasks that are asked, by name */
+  uint64_t answers, others, failed, refused, judged, cut; /* others: of tasks that are not asked now */
   nst_reasons reasons;
   double tokens_in, tokens_out, cost;
   bool priced;
 } contents;
 
 static bool is(const char *word, const char *expected) { return word && !strcmp(word, expected); }
+
+static void add_likeness(likeness *l, const uint8_t digest[NST_DIGEST_BYTES]) {
+  if (!l->n++) memcpy(l->first, digest, sizeof l->first);
+  l->same += !memcmp(l->first, digest, sizeof l->first);
+}
+
+static void end_task(likeness *l, const char *task) {
+  const bool alike = l->n > 1 && l->same == l->n;
+  l->tasks += l->n > 1;
+  if (alike && !l->alike++) snprintf(l->example, sizeof l->example, "%s", task);
+  l->n = l->same = 0;
+}
 
 static bool count_sample(void *context, const nst_sample *sample, const nst_result *result) {
   contents *c = context;
@@ -87,26 +106,31 @@ static bool count_sample(void *context, const nst_sample *sample, const nst_resu
   c->tokens_out += (double)json_integer_value(json_object_get(usage, "output_tokens"));
   if (json_is_number(cost)) c->cost += json_number_value(cost), c->priced = true;
   if (strncmp(c->task, sample->task_id, sizeof c->task - 1)) {
+    end_task(&c->whole, c->task), end_task(&c->wrong, c->task);
     snprintf(c->task, sizeof c->task, "%s", sample->task_id);
-    c->n = 0;
-    c->counted = false;
   }
   const nst_answer answer = c->a->tasks[json_integer_value(at)].answer; /* choices and numbers are alike by nature */
   if (!sample->completion_size || (answer != NST_ANSWER_PROGRAM && answer != NST_ANSWER_MODEL)) return true;
-  if (c->n == c->room) c->digests = nst_memory_grow(c->digests, c->room = 2 * c->room + 16, sizeof *c->digests);
+  uint8_t digest[NST_DIGEST_BYTES];
   const json_t *thought = json_object_get(sample->json, "reasoning");
   nst_digest_parts(
-    c->digests[c->n],
+    digest,
     (const nst_digest_part[]){{sample->completion, sample->completion_size},
                               {json_is_string(thought) ? json_string_value(thought) : "", json_string_length(thought)}},
     2);
-  for (size_t i = 0; !c->counted && i < c->n; i++)
-    if (!memcmp(c->digests[i], c->digests[c->n], NST_DIGEST_BYTES)) {
-      c->counted = true;
-      if (!c->repeated++) memcpy(c->first_repeated, c->task, sizeof c->task);
-    }
-  c->n++;
+  add_likeness(&c->whole, digest);
+  if (result && nst_alike_counts(sample, result)) add_likeness(&c->wrong, digest);
   return true;
+}
+
+/* Of what is judged, only what does not pass says something. */
+static void tell_likeness(const contents *c) {
+  const likeness *l = c->judged ? &c->wrong : &c->whole;
+  if (!nst_alike_tells(l->tasks, l->alike)) return;
+  cli_say("warning: at %llu of %llu tasks all answers%s are the same to the byte (task %s is one); does the server keep "
+          "answers, or is its seed fixed?%s",
+          (unsigned long long)l->alike, (unsigned long long)l->tasks, c->judged ? " that do not pass" : "", l->example,
+          c->judged ? "" : " A model that is right may repeat itself: with --key only answers that do not pass count");
 }
 
 void bench_tell_reasons(nst_reasons *reasons) {
@@ -129,39 +153,39 @@ void bench_tell_reasons(nst_reasons *reasons) {
 
 int bench_tell_answers(bench_asking *a, int code) {
   contents c = {.a = a, .index = json_object()};
-  char error[NST_RUNFILE_ERROR], in[32], out[32], cost[48] = "", others[64] = "";
+  char error[NST_RUNFILE_ERROR], in[32], out[32], cost[48] = "", others[80] = "", revisions[80] = "";
   for (size_t i = 0; i < a->nasked; i++) json_object_set_new(c.index, a->tasks[i].task_id, json_integer((json_int_t)i));
   const bool read = nst_runfile_each_sample(a->run, count_sample, &c, error);
   json_decref(c.index);
+  end_task(&c.whole, c.task), end_task(&c.wrong, c.task);
   if (!read) {
     cli_say("%s", error);
-    free(c.digests);
     nst_reasons_fini(&c.reasons);
     return CLI_IO;
   }
   bench_amount(in, c.tokens_in), bench_amount(out, c.tokens_out);
   if (c.priced) snprintf(cost, sizeof cost, ", cost %.4g", c.cost);
-  if (c.others) snprintf(others, sizeof others, " (and %llu of other tasks)", (unsigned long long)c.others);
+  if (c.others) snprintf(others, sizeof others, " (and %llu of tasks that are not asked now)", (unsigned long long)c.others);
   const nst_client_progress *now = nst_client_totals(a->client);
+  const uint64_t revised = now->answered - a->new_answers, all = a->samples * a->nasked;
+  if (strcmp(a->what, "answers"))
+    snprintf(revisions, sizeof revisions, ", and %llu new revision%s,", (unsigned long long)revised,
+             revised == 1 ? "" : "s");
   bench_asking_say(a,
-                   "%s: %llu of %llu answers%s, %llu new%s by %llu requests; %llu refused%s, %llu cut at the length "
+                   "%s: %llu of %llu answer%s%s, %llu new%s by %llu request%s; %llu refused%s, %llu cut at the length "
                    "limit; %s tokens in, %s out%s",
-                   a->run_path, (unsigned long long)c.answers, (unsigned long long)(a->samples * a->nasked), others,
-                   (unsigned long long)now->answered, strcmp(a->what, "answers") ? " (revisions among them)" : "",
-                   (unsigned long long)now->requests, (unsigned long long)c.refused,
+                   a->run_path, (unsigned long long)c.answers, (unsigned long long)all, all == 1 ? "" : "s", others,
+                   (unsigned long long)a->new_answers, revisions, (unsigned long long)now->requests,
+                   now->requests == 1 ? "" : "s", (unsigned long long)c.refused,
                    c.judged == c.answers ? "" : " as the server says (judging reads the texts)",
                    (unsigned long long)c.cut, in, out, cost);
-  if (c.repeated && now->answered && !(a->settings.temperature <= 0))
-    cli_say("warning: %llu %s programs that are the same to the byte (task %s is one); does the server keep answers, "
-            "or is its seed fixed?",
-            (unsigned long long)c.repeated, c.repeated == 1 ? "task has" : "tasks have", c.first_repeated);
+  if (now->answered && !(a->settings.temperature <= 0)) tell_likeness(&c);
   if (c.failed) {
     cli_say("%llu answer%s never came (infra_error); the same command asks for %s again", (unsigned long long)c.failed,
             c.failed == 1 ? "" : "s", c.failed == 1 ? "it" : "them");
     bench_tell_reasons(&c.reasons);
     if (code == CLI_GOOD) code = CLI_STOPPED;
   }
-  free(c.digests);
   nst_reasons_fini(&c.reasons);
   return code;
 }

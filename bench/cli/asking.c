@@ -282,7 +282,7 @@ static int columns(void) {
 static void describe(bench_asking *a, char *out, size_t room, const nst_client_progress *now) {
   const uint64_t new = now->answered + now->failed - a->done_before, done = a->there + new;
   const double seconds = now->seconds - a->seconds_before, rate = seconds > 0 ? (double)new / seconds : 0;
-  char tokens[32], left[32], wait[32], part[96] = "", cost[48] = "", waiting[64] = "", failed[48] = "";
+  char tokens[32], left[32], wait[32], part[128] = "", cost[48] = "", waiting[64] = "", failed[48] = "";
   bench_amount(tokens, now->tokens_in + now->tokens_out);
   duration(left, rate > 0 ? (double)(a->wanted - (done < a->wanted ? done : a->wanted)) / rate : INFINITY);
   if (!isnan(a->settings.price_in) || !isnan(a->settings.price_out))
@@ -290,11 +290,15 @@ static void describe(bench_asking *a, char *out, size_t room, const nst_client_p
   if (now->waiting >= 0.5)
     duration(wait, now->waiting), snprintf(waiting, sizeof waiting, ", waiting %s for the server", wait);
   if (now->failed) snprintf(failed, sizeof failed, ", %llu failed", (unsigned long long)now->failed);
-  if (now->again + now->limited)
-    snprintf(part, sizeof part, ", %llu put off, %llu in trouble", (unsigned long long)now->limited,
-             (unsigned long long)now->again);
+  if (now->limited)
+    snprintf(part, sizeof part, ", put off %llu time%s (429)", (unsigned long long)now->limited,
+             now->limited == 1 ? "" : "s");
+  if (now->again)
+    snprintf(part + strlen(part), sizeof part - strlen(part), ", %llu request%s met trouble",
+             (unsigned long long)now->again, now->again == 1 ? "" : "s");
   snprintf(out, room, "%llu of %llu %s (%d %%), %.*f/s, %s tokens%s, %llu at once%s%s%s, %s left",
-           (unsigned long long)done, (unsigned long long)a->wanted, a->what,
+           (unsigned long long)done, (unsigned long long)a->wanted,
+           a->wanted == 1 && !strcmp(a->what, "answers") ? "answer" : a->what,
            a->wanted ? (int)(100 * (double)done / (double)a->wanted) : 100, rate < 10 ? 1 : 0, rate, tokens, cost,
            (unsigned long long)now->in_flight, part, failed, waiting, left);
 }

@@ -33,6 +33,7 @@ typedef struct {
   double last_line, seconds_before;
   uint64_t wanted, there; /* samples in all, and there before this round of asking */
   uint64_t done_before;   /* answers of the client's rounds before this one */
+  uint64_t new_answers;   /* of this command; what else is new are revisions */
   const char *what;       /* "answers" */
 } bench_asking;
 

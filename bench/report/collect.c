@@ -4,6 +4,7 @@
 #include "bench/report/parts.h"
 #include "bench/report/raised.h"
 
+#include "bench/record/alike.h"
 #include "bench/record/digest.h"
 #include "bench/record/memory.h"
 
@@ -99,7 +100,7 @@ typedef struct {
   bool *held;                /* tasks of this file */
   size_t nheld, samples, at; /* at: index of the file */
   nestor_buffer *text;       /* of the tasks, for their hash */
-  char *suite, *system_hash;
+  char *suite, *system_hash, *split;
   char *error;
   bool failed;
 } reading;
@@ -112,6 +113,19 @@ static void note_one(char **of, const char *text) {
   *of = copy(first ? text : "several");
 }
 
+/* Adds a text to a list of some, each once. */
+static void list(char **of, const char *text) {
+  enum { LONGEST = 400 };
+  const size_t size = *of ? strlen(*of) : 0, n = strlen(text);
+  for (const char *at = *of; at && (at = strstr(at, text)); at += n)
+    if ((at == *of || at[-1] == ' ') && (!at[n] || at[n] == ',')) return;
+  if (size + n > LONGEST) return;
+  char *longer = nst_memory_new(size + n + 3, 1);
+  sprintf(longer, "%s%s%s", size ? *of : "", size ? ", " : "", text);
+  free(*of);
+  *of = longer;
+}
+
 /* What is said of the tasks themselves: their bytes, their suite, the text that stands before each. */
 static void note_task(reading *in, const nst_task *task) {
   size_t size;
@@ -120,6 +134,7 @@ static void note_task(reading *in, const nst_task *task) {
   nestor_buffer_append(in->text, "\n", 1);
   free(text);
   note_one(&in->suite, task->suite);
+  list(&in->split, task->split);
   const json_t *first = json_array_get(task->messages, 0);
   const char *role = json_string_value(json_object_get(first, "role")),
              *said = json_string_value(json_object_get(first, "content"));
@@ -166,11 +181,18 @@ static bool take_task(void *context, const nst_task *task) {
 
 /* ---- samples -------------------------------------------------------------- */
 
-/* FNV-1a: tells whether two completions are the same text, no more. */
-static uint64_t print_of(const char *bytes, size_t size) {
-  uint64_t h = UINT64_C(14695981039346656037);
+/* FNV-1a: tells whether two texts are the same, no more. */
+static uint64_t print_of(uint64_t h, const char *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) h = (h ^ (unsigned char)bytes[i]) * UINT64_C(1099511628211);
   return h;
+}
+
+static void add_likeness(nst_report_cell *cell, const nst_sample *sample) {
+  const json_t *thought = json_object_get(sample->json, "reasoning");
+  uint64_t print = print_of(UINT64_C(14695981039346656037), sample->completion, sample->completion_size);
+  if (json_is_string(thought)) print = print_of(print, json_string_value(thought), json_string_length(thought));
+  if (!cell->wrong++) cell->print = print;
+  cell->same += cell->print == print;
 }
 
 static char *value_copy(const json_t *value) {
@@ -269,19 +291,6 @@ static void replace(char **of, const char *text) {
   *of = copy(text);
 }
 
-/* Adds a text to a list of some, each once. */
-static void list(char **of, const char *text) {
-  enum { LONGEST = 400 };
-  const size_t size = *of ? strlen(*of) : 0, n = strlen(text);
-  for (const char *at = *of; at && (at = strstr(at, text)); at += n)
-    if ((at == *of || at[-1] == ' ') && (!at[n] || at[n] == ',')) return;
-  if (size + n > LONGEST) return;
-  char *longer = nst_memory_new(size + n + 3, 1);
-  sprintf(longer, "%s%s%s", size ? *of : "", size ? ", " : "", text);
-  free(*of);
-  *of = longer;
-}
-
 /* When it was answered, and by what. */
 static void note_sample(nst_report_file *file, const json_t *sample) {
   const char *at = json_string_value(json_object_get(sample, "answered_at")),
@@ -313,11 +322,7 @@ static bool take_sample(void *context, const nst_sample *sample, const nst_resul
   while (s->nruns <= number) s->runs = more(s->runs, s->nruns++, sizeof *s->runs);
   add_usage(&s->usage, sample->json);
   note_sample(in->file, sample->json);
-  if (sample->completion) {
-    const uint64_t print = print_of(sample->completion, sample->completion_size);
-    if (!cell->same) cell->print = print;
-    cell->same += cell->print == print;
-  }
+  if (result && nst_alike_counts(sample, result)) add_likeness(cell, sample);
   add_step(in, task, sample, result);
   if (!result && !sample->error) {
     cell->ungraded++;
@@ -432,6 +437,7 @@ static void read_facts(reading *in, nst_runfile *run) {
   file->part = pinned && strcmp(pinned, hash);
   replace(&file->facts[NST_FACT_TASKS_HASH], hash);
   replace(&file->facts[NST_FACT_SYSTEM_HASH], in->system_hash);
+  replace(&file->facts[NST_FACT_SPLIT], in->split);
   if (!file->facts[NST_FACT_SUITE]) file->facts[NST_FACT_SUITE] = copy(in->suite);
   const char *total = file->part ? nst_runfile_get(run, "tasks_total") : NULL;
   file->total = total ? strtoull(total, NULL, 10) : 0;
@@ -503,6 +509,7 @@ bool nst_report_add(nst_report *r, const char *name, nst_runfile *run, char erro
   nestor_buffer_free(in.text);
   free(in.suite);
   free(in.system_hash);
+  free(in.split);
   free(in.held);
   free(in.counts);
   return ok;

@@ -154,10 +154,9 @@ static void repetition(const nst_report *r, nst_report_system *s) {
   for (size_t i = 0; i < r->ntasks; i++) {
     const nst_report_cell *c = &s->cells[i];
     if (c->answered) trials[n++] = (nst_trials){c->answered, c->passed};
-    const uint32_t completions = c->answered + c->errors + c->ungraded;
-    const bool repeated = r->tasks[i].free && completions > 1;
+    const bool repeated = r->tasks[i].free && c->wrong > 1;
     s->repeated_tasks += repeated;
-    s->same_tasks += repeated && c->same == completions;
+    s->same_tasks += repeated && c->same == c->wrong;
   }
   s->has_variance = nst_stats_variance(&s->variance, trials, n);
   free(trials);
@@ -215,8 +214,10 @@ static void revisions(nst_report *r) {
     while (r->steps[at].parent != SIZE_MAX && depth <= MOST_ROUNDS) at = r->steps[at].parent, depth++;
     if (depth > MOST_ROUNDS || r->steps[at].parent_id) continue;
     step->round = (int)depth;
-    nst_report_round *round =
-      round_of(&r->systems[r->files[step->file].system], step->arm ? step->arm : "", step->round);
+    nst_report_system *s = &r->systems[r->files[step->file].system];
+    s->revised_tasks += !s->cells[step->task].revised;
+    s->cells[step->task].revised = true;
+    nst_report_round *round = round_of(s, step->arm ? step->arm : "", step->round);
     const nst_report_step *parent = &r->steps[step->parent];
     if (!step->judged || !parent->judged) continue;
     round->judged++;

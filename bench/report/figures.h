@@ -14,6 +14,7 @@ enum { NST_REPORT_LEVELS = NST_LEVELS + 1, NST_REPORT_KINDS = NST_KIND_COUNT + 1
   FACT(BUILD, "build", "build of nestor (SHA-256)", false)                                                             \
   FACT(GRADER, "grader", "grader", false)                                                                              \
   FACT(SUITE, "suite", "suite", false)                                                                                 \
+  FACT(SPLIT, "split", "split", false)                                                                                 \
   FACT(TASKS_HASH, "tasks_hash", "SHA-256 of the tasks", false)                                                        \
   FACT(SYSTEM_HASH, "system_hash", "SHA-256 of the system text", false)                                                \
   FACT(DIALECT, "dialect", "dialect", false)                                                                           \
@@ -47,9 +48,10 @@ typedef struct {
   uint64_t expected;
   uint32_t passed, answered; /* answered: judged, and no infrastructure error */
   uint32_t truncated, errors, ungraded;
+  bool revised;
   double score;
-  uint64_t print; /* of its first completion */
-  uint32_t same;  /* completions like it, itself included */
+  uint64_t print;      /* of the first answer that does not pass */
+  uint32_t wrong, same; /* answers that do not pass; like it, itself included (record/alike.h) */
 } nst_report_cell;
 
 typedef struct {
@@ -118,6 +120,7 @@ typedef struct {
   nst_report_run *runs;
   nst_report_round *rounds;
   size_t nparts, nmetrics, nexamples, nruns, nrounds;
+  size_t revised_tasks; /* with a revision in some round */
   uint64_t outcomes[NST_OUTCOME_COUNT], ungraded, missing, samples; /* samples: expected of all tasks */
   nst_reasons reasons; /* of infrastructure errors; not of hidden tasks, which a server may have quoted */
   nst_report_usage usage, revised; /* of first answers, and of revisions */
@@ -135,7 +138,7 @@ typedef struct {
   nst_spread spread;
   nst_variance variance;
   bool has_variance;
-  size_t repeated_tasks, same_tasks; /* free, with two completions and more; of them with all alike */
+  size_t repeated_tasks, same_tasks; /* free, with two answers that do not pass and more; of them with all alike */
 } nst_report_system;
 
 typedef struct {

@@ -2,6 +2,7 @@
  */
 #include "bench/report/tables.h"
 
+#include "bench/record/alike.h"
 #include "bench/record/memory.h"
 #include "bench/report/out.h"
 #include "bench/report/parts.h"
@@ -190,14 +191,16 @@ static void scores(nst_report_tables *all, const nst_report *r) {
   for (size_t i = 0; i < r->nsystems; i++) part_note(t, r, &r->systems[i]);
   for (size_t i = 0; i < r->nsystems; i++) {
     const nst_report_system *s = &r->systems[i];
-    if (2 * s->same_tasks <= s->repeated_tasks || !s->facts[NST_FACT_SAMPLING]) continue;
+    if (!nst_alike_tells(s->repeated_tasks, s->same_tasks) || !s->facts[NST_FACT_SAMPLING]) continue;
     json_t *sampling = json_loads(s->facts[NST_FACT_SAMPLING], 0, NULL);
     const double temperature = json_number_value(json_object_get(sampling, "temperature"));
     json_decref(sampling);
     if (!(temperature > 0)) continue;
     char *name = nst_out_clean(s->name, true, NAME_WIDTH);
-    note(t, "%s: all programs are the same text at %zu of %zu tasks, at temperature %g: is something cached?", name,
-         s->same_tasks, s->repeated_tasks, temperature);
+    note(t,
+         "%s: all answers that do not pass are the same text at %zu of %zu tasks, at temperature %g: is something "
+         "cached?",
+         name, s->same_tasks, s->repeated_tasks, temperature);
     free(name);
   }
   finish(all);
@@ -595,6 +598,14 @@ static void rounds(nst_report_tables *all, const nst_report *r) {
     }
   if (t->ncells > t->columns)
     note(t, "intervals of fixed and broken: Wilson's, as if samples were independent; those of one task are not");
+  for (size_t i = 0; i < r->nsystems; i++) {
+    const nst_report_system *s = &r->systems[i];
+    const size_t n = s->pass[NST_KIND_COUNT][NST_LEVELS].n;
+    if (!s->nrounds || s->revised_tasks == n) continue;
+    char *name = nst_out_clean(s->name, true, NAME_WIDTH);
+    note(t, "%s: only %zu of %zu tasks were revised: before and after are of these", name, s->revised_tasks, n);
+    free(name);
+  }
   finish(all);
 }
 

@@ -81,6 +81,15 @@ static void indented(nestor_buffer *out, const char *text, size_t most) {
   free(clean);
 }
 
+/* What was said in place of an answer. */
+static void beginning(nestor_buffer *out, const nst_report_example *e) {
+  enum { SHOWN = 200 };
+  if (!e->completion || (e->outcome != NST_OUTCOME_NO_ANSWER && e->outcome != NST_OUTCOME_REFUSED)) return;
+  char *clean = nst_out_clean(e->completion, true, SHOWN);
+  nst_text_add(out, *clean ? "    the answer: %s\n" : "    the answer is empty\n", clean);
+  free(clean);
+}
+
 static void examples(nestor_buffer *out, const nst_report *r, const nst_report_system *s) {
   enum { LINES = 12 };
   const size_t n = nst_report_examples_shown(r, s);
@@ -102,6 +111,7 @@ static void examples(nestor_buffer *out, const nst_report *r, const nst_report_s
       indented(out, d.message, LINES);
     else if (!d.n && e->completion)
       indented(out, e->completion, LINES);
+    if (*d.message || d.n) beginning(out, e);
     nst_report_difference_free(&d);
   }
   nst_out_text(out, "\n");

@@ -97,7 +97,8 @@ class Revisions(Case):
             self.assertLessEqual(int(done), int(of), self.said)
             self.assertLessEqual(int(percent), 100)
             self.assertEqual(int(of), 16 if what == "answers" else 80)
-        self.assertRegex(self.said, r"16 of 16 answers, \d+ new \(revisions among them\) by \d+ requests")
+        self.assertRegex(self.said, r"16 of 16 answers, 16 new, and 160 new revisions, by \d+ requests; ")
+        self.assertRegex(self.said, r", put off 1 time \(429\)")
 
     def test_rates_are_those_of_the_model(self):
         tasks, key = self.files(40)
@@ -223,6 +224,19 @@ class Revisions(Case):
             self.assertRegex(self.said, r"1 answer never came .*\n.*1 of them: .*no\n(.*\n)*.*1 revision never came .*\n.*1 of them: ")
             broken[0] = False
             self.same(self.rounds(server, tasks, key, "--rounds", 2), model.expect(4, 1, 2))
+
+    def test_a_part_of_the_tasks_is_told_of(self):
+        tasks, key = self.files(6)
+        with Server(Model()) as server:
+            self.verb = "run"
+            self.run_it(server, tasks, "--seed", 0, "--temperature", 0, "--key", key)
+            self.verb = "revise"
+            self.rounds(server, tasks, key, "--rounds", 1, "--arms", "self", "--limit", 2)
+            self.assertRegex(self.said, r"2 of 2 answers \(and 4 of tasks that are not asked now\), 0 new, and 2 new revisions, by 2 requests;")
+            note = "m: only 2 of 6 tasks were revised"
+            self.assertIn(note, self.bench("report", self.run_file))
+            self.rounds(server, tasks, key, "--rounds", 1, "--arms", "self")
+            self.assertNotIn(note[:6], self.bench("report", self.run_file))
 
     def test_what_there_is_nothing_of_is_no_zero(self):
         tasks, key = self.files(2)

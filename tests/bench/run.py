@@ -80,9 +80,34 @@ class Runs(Case):
             self.run_file = self.dir / f"{answer}.run"
             with Server(lambda r: chat("workload w {}")) as server:
                 self.run_it(server, self.tasks(3, answer=answer), "--samples", 2)
-                self.assertEqual(self.said.count("3 tasks have programs that are the same to the byte"), 1, self.said)
+                self.assertEqual(self.said.count("at 3 of 3 tasks all answers are the same to the byte (task t0 is one)"), 1, self.said)
                 self.run_it(server, self.tasks(3, answer=answer), "--samples", 2)
                 self.assertNotIn("same to the byte", self.said)
+
+    def test_few_tasks_that_are_alike_are_no_news(self):
+        with Server(lambda r: chat("workload w {}")) as server:
+            self.run_it(server, self.tasks(2, answer="program"), "--samples", 2)  # two tasks tell nothing
+        self.assertNotIn("same to the byte", self.said)
+        self.assertRegex(self.said, r"4 of 4 answers, 4 new by 4 requests")
+
+    def test_of_answers_that_are_judged_those_that_do_not_pass_count(self):
+        tasks, key = self.dir / "tasks.jsonl", self.dir / "key.jsonl"
+        subprocess.run([NESTOR, "bench", "gen", "--kinds", "gen.workload", "--levels", "1", "-n", "4", "--quick", "--quiet", "-o", tasks, "--key", key], check=True)
+        ids = [json.loads(line)["task_id"] for line in tasks.read_text().splitlines()]
+        answers = {json.loads(line)["task_id"]: json.loads(line)["answer"] for line in key.read_text().splitlines()}
+        asked = {json.loads(line)["messages"][-1]["content"]: answers[name] for name, line in zip(ids, tasks.read_text().splitlines())}
+        self.assertEqual(len(asked), 4)
+        for right in True, False:
+            self.run_file = self.dir / f"{right}.run"
+            with Server(lambda r: chat(asked[r.last()] if right else "workload w {}")) as server:
+                self.run_it(server, tasks, "--samples", 2, "--key", key)
+            self.assertEqual({r["passed"] for r in self.results().values()}, {right})
+            self.assertEqual(self.said.count("at 4 of 4 tasks all answers that do not pass are the same to the byte"), 0 if right else 1, self.said)
+
+    def test_one_is_one(self):
+        with Server(lambda r: chat("answer: A")) as server:
+            self.run_it(server, self.tasks(1))
+        self.assertRegex(self.said, r"1 of 1 answer, 1 new by 1 request;")
 
     def test_alike_answers_are_no_news_at_temperature_0(self):
         with Server(lambda r: chat("workload w {}")) as server:
@@ -499,7 +524,7 @@ class Runs(Case):
             self.assertEqual(child.wait(), 0)
         self.said = seen.decode()
         self.no_key()
-        for word in (r"\r\[[#.]{24}\] \d+ of 30 answers \(\d+ %\), [\d.]+/s, \d+ tokens, cost [\d.e-]+, \d at once", "waiting [12] s for the server", r"1 put off", r"\d s left"):
+        for word in (r"\r\[[#.]{24}\] \d+ of 30 answers \(\d+ %\), [\d.]+/s, \d+ tokens, cost [\d.e-]+, \d at once", "waiting [12] s for the server", r"put off 1 time \(429\)", r"\d s left"):
             self.assertRegex(self.said, word)
         self.assertRegex(self.said, r"\x1b\[Knestor: [^\r]*30 of 30 answers")
 

@@ -256,8 +256,59 @@ static void k_needs_samples(void **state) {
   json_decref(data);
   nestor_buffer *text = write(report, nst_report_text);
   expect(text, "a task has fewer than k samples");
-  expect(text, "all programs are the same text at 1 of 1 tasks, at temperature 0.8");
   nestor_buffer_free(text);
+  nst_report_free(report);
+}
+
+/* Right answers, refusals and empty ones are alike by nature; wrong ones at most tasks are not. */
+static void alike_answers_are_told_of_where_they_say_something(void **state) {
+  (void)state;
+  static const char *const outcomes[] = {"passed", "refused", "wrong", "syntax", "wrong"};
+  for (int how = 0; how < 5; how++) {
+    nst_runfile *run = begin("m", NULL, NULL);
+    for (int i = 0; i < 5; i++) {
+      put_task(run, i, "gen.workload", 1, "dev", "h");
+      for (int k = 0; k < 3; k++) {
+        char id[2] = {(char)('0' + k), '\0'}, text[2] = {(char)('a' + (how == 4 && i < 3 ? k : 0)), '\0'};
+        put_sample(run, i, id, NULL, outcomes[how], text);
+      }
+    }
+    nst_report *report = new_report();
+    add(report, "m.run", run);
+    nestor_buffer *out = write(report, nst_report_text);
+    assert_int_equal(has(out, "is something cached?"), how == 2 || how == 3);
+    if (how == 2) expect(out, "all answers that do not pass are the same text at 5 of 5 tasks, at temperature 0.8");
+    nestor_buffer_free(out);
+    nst_report_free(report);
+  }
+}
+
+/* Answers that hold none are shown by their beginning, made harmless; what decides what a score is worth stands there. */
+static void what_was_said_in_place_of_an_answer_is_shown(void **state) {
+  (void)state;
+  nst_runfile *run = begin("m", NULL, "1");
+  char long_text[301];
+  memset(long_text, 'z', sizeof long_text - 1);
+  long_text[sizeof long_text - 1] = '\0';
+  put_task(run, 0, "gen.mapping", 1, "dev", "h");
+  put_task(run, 1, "gen.mapping", 2, "test", "h");
+  put_task(run, 2, "repair", 2, "test", "h");
+  put_sample(run, 0, "0", NULL, "refused", "I <i>cannot</i>\\u001b[2J help");
+  put_sample(run, 1, "0", NULL, "no_answer", long_text);
+  put_sample(run, 2, "0", NULL, "no_answer", "");
+  nst_report *report = new_report();
+  add(report, "m.run", run);
+  nestor_buffer *text = write(report, nst_report_text), *html = write(report, nst_report_html);
+  expect(text, "the answer: I <i>cannot</i><U+001B>[2J help\n");
+  expect(html, "I &lt;i&gt;cannot&lt;/i&gt;&lt;U+001B&gt;[2J help");
+  expect(text, "the answer is empty\n");
+  long_text[199] = '\0';
+  expect(text, long_text);
+  assert_false(has(text, "zz\n"));
+  expect(text, "dev, test");
+  expect(html, "dev, test");
+  nestor_buffer_free(text);
+  nestor_buffer_free(html);
   nst_report_free(report);
 }
 
@@ -544,6 +595,8 @@ int main(void) {
                                      cmocka_unit_test(files_of_one_model_are_its_runs),
                                      cmocka_unit_test(unlike_files_are_told_of),
                                      cmocka_unit_test(revisions_are_rounds),
+                                     cmocka_unit_test(alike_answers_are_told_of_where_they_say_something),
+                                     cmocka_unit_test(what_was_said_in_place_of_an_answer_is_shown),
                                      cmocka_unit_test(texts_of_models_are_harmless_and_hidden_tasks_stay_hidden),
                                      cmocka_unit_test(forms_of_grammars_are_named),
                                      cmocka_unit_test(parts_are_by_kind_level_and_metric),
