@@ -90,7 +90,7 @@ class RunFiles(Case):
             self.run_it(server, self.tasks(20), "--samples", 3)
             self.run_it(server, self.tasks(20), "--samples", 3, "--limit", 5)
             self.assertEqual(len(server.requests), 60)
-        self.assertIn("15 of 15 answers (and 45 of other tasks), 0 new", self.said)
+        self.assertIn("15 of 15 answers (and 45 of tasks that are not asked now), 0 new", self.said)
 
     def test_a_sample_says_when_and_by_whom(self):
         reply = json.loads(chat("answer: A").body)
