@@ -140,7 +140,8 @@ static void outstanding_note(nst_report_table *t, const nst_report_system *s) {
     snprintf(left, sizeof left, "%" PRIu64 " answer%s not judged%s", s->ungraded, s->ungraded == 1 ? " is" : "s are",
              lost ? ", " : "");
   if (s->unanswered)
-    snprintf(left + strlen(left), sizeof left - strlen(left), "%zu of %zu tasks have no answer", s->unanswered, n);
+    snprintf(left + strlen(left), sizeof left - strlen(left), "%zu of %zu tasks %s no answer", s->unanswered, n,
+             s->unanswered == 1 ? "has" : "have");
   else if (lost)
     snprintf(left + strlen(left), sizeof left - strlen(left), "%" PRIu64 " answer%s never came", lost, plural(lost));
   note(t, "%s: NO SCORE YET: %s; pass@1 will be from %.3f to %.3f; run %s", name, left, bounds->low, bounds->high,
