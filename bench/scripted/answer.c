@@ -51,7 +51,7 @@ static void say_reference(nestor_buffer *out, const nst_task *task, const nst_ke
 static void say_choice(nestor_buffer *out, const nst_draft *d, nst_belief belief) {
   int best = -1;
   int64_t least = INT64_MAX;
-  for (int m = 0; m < d->nmappings; m++) {
+  for (int i = 0, m = nst_draft_first_look(d); i < d->nmappings; i++, m = (m + 1) % d->nmappings) {
     int64_t values[NST_DRAFT_QUANTITIES];
     bool fits;
     if (!nst_belief_values(values, &fits, d, m, belief)) continue;

@@ -150,8 +150,9 @@ void nst_body_describe(const nst_body_maker *b) {
 static void add_names(const nst_body_maker *b) {
   const nst_draft *d = b->d;
   if (d->target == NST_KIND_GEN_WORKLOAD)
-    nst_text_add(b->prompt, "\nName dimensions, sizes and tensors as above, and declare the dimensions in the order in "
-                            "which they are listed there.\n");
+    nst_text_add(b->prompt, "\nName dimensions, sizes and tensors as above, and %s in the order in which they are "
+                            "listed there.\n",
+                 d->nstatements > 1 ? "declare the dimensions and write the statements" : "declare the dimensions");
   if (d->target == NST_KIND_GEN_HARDWARE) nst_text_add(b->prompt, "\nName levels, axes and parameters as above.\n");
 }
 

@@ -50,7 +50,7 @@ static bool is_trapped(const nst_draft *d, int best) {
     if (!d->traps[belief]) continue;
     int chosen = -1;
     int64_t least = 0;
-    for (int m = 0; m < d->nmappings; m++) {
+    for (int i = 0, m = nst_draft_first_look(d); i < d->nmappings; i++, m = (m + 1) % d->nmappings) {
       int64_t value = nst_naive_value(d, &d->mappings[m], &d->quantities[0], (nst_belief)belief, NULL);
       if (value < 0)
         value = nst_naive_value(d, &d->mappings[m],

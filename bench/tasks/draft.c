@@ -169,3 +169,8 @@ int64_t nst_quantity_value(const nst_draft_quantity *q, const nestor_eval *eval)
   }
   return 0;
 }
+
+int nst_draft_first_look(const nst_draft *d) {
+  nst_random r = nst_random_make(d->seed, "first look");
+  return (int)nst_random_below(&r, (uint64_t)d->nmappings);
+}

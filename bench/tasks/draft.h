@@ -257,4 +257,7 @@ void nst_draft_write_plain(const nst_draft *d, nestor_buffer *out);
 void nst_draft_tell_workload(const nst_draft *d, nst_draft_style style, nestor_buffer *out);
 void nst_draft_tell_hardware(const nst_draft *d, nst_draft_style style, nestor_buffer *out);
 void nst_draft_tell_mapping(const nst_draft *d, int m, nst_draft_style style, nestor_buffer *out);
+/* qa.compare: the mapping that a wrong belief looks at first, and names where others are level with it. Drawn, so that
+ * right choices do not stand where beliefs would look last. */
+int nst_draft_first_look(const nst_draft *d);
 #endif

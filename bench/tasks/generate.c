@@ -8,6 +8,7 @@
 #include "bench/tasks/canon.h"
 #include "bench/tasks/card.h"
 #include "bench/tasks/text.h"
+#include "bench/tasks/traits.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,7 +33,11 @@ static nst_split split_of(const nst_canon *canon) {
 
 /* ---- slots ---------------------------------------------------------------- */
 
-enum { POOL = 4, MOST_TRIES = 4000 }; /* examples of each kind and level to choose from */
+enum {
+  POOL = 4,           /* examples of each kind and level to choose from */
+  WANTED_TRIES = 1500, /* for a trait whose turn it is; then any will do */
+  MOST_TRIES = 20000
+};
 
 typedef struct {
   nst_kind kind;
@@ -85,6 +90,16 @@ static bool add_digest(suite *s, const uint8_t *digest) {
   return true;
 }
 
+/* Traits take turns, though drafts of some are refused more often than others; -1: there is none at its level. Of
+ * repairs all that mappings have do: most are of workloads or hardware too. */
+static int wanted_trait(const slot *t) {
+  unsigned set = nst_traits_raising(t->kind, t->kind == NST_KIND_REPAIR ? NST_KIND_GEN_MAPPING : t->kind, t->level);
+  if (!set) return -1;
+  const size_t n = (size_t)__builtin_popcount(set);
+  for (size_t skip = (t->number + t->number / n) % n; skip; skip--) set &= set - 1; /* not in step with odd and even numbers */
+  return __builtin_ctz(set);
+}
+
 /* The next seed of a slot whose draft is new and of the right split. */
 static bool draw(suite *s, slot *t) {
   const nst_suite_options *o = s->options;
@@ -99,6 +114,7 @@ static bool draw(suite *s, slot *t) {
     nst_random r = nst_random_make(o->seed, stream);
     t->seed = nst_random_next(&r) >> 11; /* a number that JSON has everywhere */
     nst_draft_make(draft, t->kind, t->level, t->seed, secret);
+    if (t->tries <= WANTED_TRIES && draft->raises != wanted_trait(t)) continue;
     const bool measured = split == NST_SPLIT_TEST || split == NST_SPLIT_HIDDEN;
     if (draft->held_out && !measured) continue;
     /* Workloads that are asked for are half of templates that training has none of. */
