@@ -29,18 +29,8 @@ def mappings(task):
             yield f"mapping ans of {workload} on {hardware} {{ {' '.join(f'for {d} by 1' for d in loops)} keep all in {memory} compute }}"
 
 
-with tempfile.TemporaryDirectory() as directory:
-    tasks, keys, records, _ = suite(directory, "blind", "--seed", "9", "--kinds", "gen.optimize", "--count", "120")
-    samples = [{"task_id": t["task_id"], "sample_id": str(i), "completion": f"```nest\n{m}\n```"} for t in records for i, m in enumerate(mappings(t))]
-    done = subprocess.run([NESTOR, "bench", "grade", "--tasks", tasks, "--key", keys], input="".join(json.dumps(s) + "\n" for s in samples),
-                          capture_output=True, text=True, check=True)
-    results = [json.loads(line) for line in done.stdout.splitlines()]
-    outcomes = collections.Counter(r["outcome"] for r in results)
-    print(len(results), "mappings that look at no size:", dict(outcomes))
-    assert len(results) == len(samples) > 1000
-    assert outcomes["passed"] == 0, [r["task_id"] for r in results if r["passed"]][:5]
-    assert outcomes["wrong"] > 100, "they fit here and there, and are worse"
-
+def places(directory):
+    """Right choices stand everywhere alike."""
     *_, records, keys = suite(directory, "places", "--seed", "9", "--kinds", "qa.compare", "--count", "1500", "--levels", "3-5", "--split", "train")
     where = collections.Counter()
     for task, key in zip(records, keys):
@@ -52,3 +42,18 @@ with tempfile.TemporaryDirectory() as directory:
         mean = sum(counts) / n
         # Chi-squared of up to three degrees of freedom is above 16.3 once in a thousand.
         assert sum(counts) > 200 and sum((c - mean) ** 2 / mean for c in counts) < 16.3, (n, counts)
+
+
+with tempfile.TemporaryDirectory() as directory:
+    tasks, keys, records, _ = suite(directory, "blind", "--seed", "9", "--kinds", "gen.optimize", "--count", "120")
+    samples = [{"task_id": t["task_id"], "sample_id": str(i), "completion": f"```nest\n{m}\n```"} for t in records for i, m in enumerate(mappings(t))]
+    done = subprocess.run([NESTOR, "bench", "grade", "--tasks", tasks, "--key", keys], input="".join(json.dumps(s) + "\n" for s in samples),
+                          capture_output=True, text=True, check=True)
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    outcomes = collections.Counter(r["outcome"] for r in results)
+    print(len(results), "mappings that look at no size:", dict(outcomes))
+    assert len(results) == len(samples) > 1000
+    assert outcomes["passed"] == 0, [r["task_id"] for r in results if r["passed"]][:5]
+    assert outcomes["wrong"] > len(results) // 10, "they fit here and there, and are worse"
+
+    places(directory)
