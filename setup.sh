@@ -44,9 +44,9 @@ echo
 echo "build/release/bin/nestor eval examples/alexnet.nest"
 build/release/bin/nestor eval examples/alexnet.nest
 
-[ "$what" != test ] || ctest --preset release --parallel "$(nproc)"
-
 echo
 echo "Nestor is built: build/release/bin/nestor. For \`nestor\` in this shell:"
 echo '  export PATH="$PWD/build/release/bin:$PATH"'
 echo "or install it: cmake --install build/release (as root), then ldconfig. ./setup.sh test runs its tests."
+
+[ "$what" != test ] || ctest --preset release --parallel "$(nproc)"
