@@ -312,11 +312,7 @@ static size_t count_equal(uint8_t (*digests)[NST_DIGEST_BYTES], size_t n) {
 
 static void no_two_tasks_are_the_same_up_to_renaming(void **state) {
   (void)state;
-#ifdef NST_SANITIZED
-  enum { EACH = 60, ALL = 3 * EACH }; /* sanitizers are slow */
-#else
   enum { EACH = 240, ALL = 3 * EACH };
-#endif
   uint8_t(*tasks)[NST_DIGEST_BYTES] = calloc(ALL, sizeof *tasks),
   (*programs)[NST_DIGEST_BYTES] = calloc(ALL, sizeof *programs);
   uint8_t split_of_program[ALL];
