@@ -298,18 +298,25 @@ static bool rank_term(surgery *s) {
   return replace(s, w, w + 1, with + 2, v->size + 4);
 }
 
-static bool swapped_ranks(surgery *s) {
-  places p = {0}; /* the commas between ranks */
+/* A comma between two ranks of an access: the first is [*a, *comma), the second [*comma + 1, *b). */
+static bool draw_ranks(surgery *s, size_t *a, size_t *comma, size_t *b) {
+  places p = {0};
   int depth = 0;
   for (size_t w = 0; w < s->nwords; w++) {
     depth += is(s, w, "[") ? 1 : is(s, w, "]") ? -1 : 0;
     if (depth && in_statement(s, w) && is(s, w, ",")) add(&p, w);
   }
-  const size_t comma = draw(&p, s->r);
-  if (comma == SIZE_MAX) return false;
-  size_t a = comma, b = comma + 1;
-  while (a > 1 && !is(s, a - 1, "[") && !is(s, a - 1, ",")) a--;
-  while (b < s->nwords && !is(s, b, "]") && !is(s, b, ",")) b++;
+  *comma = draw(&p, s->r);
+  if (*comma == SIZE_MAX) return false;
+  *a = *comma, *b = *comma + 1;
+  while (*a > 1 && !is(s, *a - 1, "[") && !is(s, *a - 1, ",")) --*a;
+  while (*b < s->nwords && !is(s, *b, "]") && !is(s, *b, ",")) ++*b;
+  return true;
+}
+
+static bool swapped_ranks(surgery *s) {
+  size_t a, comma, b;
+  if (!draw_ranks(s, &a, &comma, &b)) return false;
   return a < comma && b > comma + 1 && exchange(s, a, comma, comma + 1, b);
 }
 
@@ -573,17 +580,8 @@ static bool wrong_name(surgery *s) {
 }
 
 static bool missing_rank(surgery *s) {
-  places p = {0}; /* the commas between ranks */
-  int depth = 0;
-  for (size_t w = 0; w < s->nwords; w++) {
-    depth += is(s, w, "[") ? 1 : is(s, w, "]") ? -1 : 0;
-    if (depth && in_statement(s, w) && is(s, w, ",")) add(&p, w);
-  }
-  const size_t comma = draw(&p, s->r);
-  if (comma == SIZE_MAX) return false;
-  size_t a = comma, b = comma + 1;
-  while (a > 1 && !is(s, a - 1, "[") && !is(s, a - 1, ",")) a--;
-  while (b < s->nwords && !is(s, b, "]") && !is(s, b, ",")) b++;
+  size_t a, comma, b;
+  if (!draw_ranks(s, &a, &comma, &b)) return false;
   return nst_random_chance(s->r, 50) ? remove_words(s, a, comma + 1) : remove_words(s, comma, b);
 }
 
